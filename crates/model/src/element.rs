@@ -1,0 +1,251 @@
+//! The things a test can use, and their versions.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::{ClassName, Fingerprint, MethodKey};
+
+/// A thing a test can use.
+///
+/// The textual form is one letter, a space, and the name: `M p/A.m(I)V`,
+/// `F schema/a.sql`. It is what the store keeps and reports show.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Element {
+    /// A class as a whole, used in the ordinary way. File-level techniques
+    /// depend on it; method-level ones look at its finer parts.
+    Class(ClassName),
+    /// A class as a whole at every level: it was looked at by reflection, or
+    /// it belongs to the test itself.
+    Whole(ClassName),
+    /// What a class declares about itself and its fields.
+    Head(ClassName),
+    /// The head and the signatures of the instance methods that take part in
+    /// method lookup.
+    Shape(ClassName),
+    /// One method.
+    Method(ClassName, MethodKey),
+    /// The class in which the search for a member of the named class ends.
+    Lookup(ClassName, MethodKey),
+    /// Everything that the class path holds under a name, in its order.
+    Resource(Arc<str>),
+    /// A file: its content, or that it is a directory. Relative to the
+    /// project's root when below it.
+    File(Arc<str>),
+    /// The names in a directory.
+    Listing(Arc<str>),
+    /// An environment variable.
+    Variable(Arc<str>),
+    /// A system property.
+    Property(Arc<str>),
+}
+
+/// Which sort of thing an [`Element`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ElementKind {
+    Class,
+    Whole,
+    Head,
+    Shape,
+    Method,
+    Lookup,
+    Resource,
+    File,
+    Listing,
+    Variable,
+    Property,
+}
+
+impl ElementKind {
+    pub const ALL: [Self; 11] = [
+        Self::Class,
+        Self::Whole,
+        Self::Head,
+        Self::Shape,
+        Self::Method,
+        Self::Lookup,
+        Self::Resource,
+        Self::File,
+        Self::Listing,
+        Self::Variable,
+        Self::Property,
+    ];
+
+    /// The letter that starts the textual form.
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Class => 'C',
+            Self::Whole => 'W',
+            Self::Head => 'H',
+            Self::Shape => 'S',
+            Self::Method => 'M',
+            Self::Lookup => 'L',
+            Self::Resource => 'R',
+            Self::File => 'F',
+            Self::Listing => 'D',
+            Self::Variable => 'E',
+            Self::Property => 'P',
+        }
+    }
+}
+
+impl Element {
+    pub fn kind(&self) -> ElementKind {
+        match self {
+            Self::Class(_) => ElementKind::Class,
+            Self::Whole(_) => ElementKind::Whole,
+            Self::Head(_) => ElementKind::Head,
+            Self::Shape(_) => ElementKind::Shape,
+            Self::Method(..) => ElementKind::Method,
+            Self::Lookup(..) => ElementKind::Lookup,
+            Self::Resource(_) => ElementKind::Resource,
+            Self::File(_) => ElementKind::File,
+            Self::Listing(_) => ElementKind::Listing,
+            Self::Variable(_) => ElementKind::Variable,
+            Self::Property(_) => ElementKind::Property,
+        }
+    }
+
+    /// The class that this element is, or is part of.
+    pub fn class(&self) -> Option<&ClassName> {
+        match self {
+            Self::Class(class)
+            | Self::Whole(class)
+            | Self::Head(class)
+            | Self::Shape(class)
+            | Self::Method(class, _)
+            | Self::Lookup(class, _) => Some(class),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.kind().letter())?;
+        match self {
+            Self::Class(class) | Self::Whole(class) | Self::Head(class) | Self::Shape(class) => {
+                write!(f, "{class}")
+            }
+            Self::Method(class, method) | Self::Lookup(class, method) => {
+                write!(f, "{class}.{method}")
+            }
+            Self::Resource(name)
+            | Self::File(name)
+            | Self::Listing(name)
+            | Self::Variable(name)
+            | Self::Property(name) => f.write_str(name),
+        }
+    }
+}
+
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("`{0}` is not the name of an element")]
+pub struct ParseElementError(String);
+
+impl FromStr for Element {
+    type Err = ParseElementError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = || ParseElementError(text.to_owned());
+        let (letter, name) = text.split_once(' ').ok_or_else(error)?;
+        let kind = ElementKind::ALL
+            .into_iter()
+            .find(|kind| letter.chars().eq([kind.letter()]))
+            .ok_or_else(error)?;
+        let member = || {
+            // A field's descriptor has no bracket; a name has neither of the
+            // two, so the first dot ends the class.
+            let (class, member) = name.split_once('.').ok_or_else(error)?;
+            let end = member.find([':', '(']).ok_or_else(error)?;
+            let key = MethodKey::new(&member[..end], &member[end..]);
+            Ok::<_, ParseElementError>((ClassName::new(class), key))
+        };
+        Ok(match kind {
+            ElementKind::Class => Self::Class(name.into()),
+            ElementKind::Whole => Self::Whole(name.into()),
+            ElementKind::Head => Self::Head(name.into()),
+            ElementKind::Shape => Self::Shape(name.into()),
+            ElementKind::Method => {
+                let (class, method) = member()?;
+                Self::Method(class, method)
+            }
+            ElementKind::Lookup => {
+                let (class, method) = member()?;
+                Self::Lookup(class, method)
+            }
+            ElementKind::Resource => Self::Resource(name.into()),
+            ElementKind::File => Self::File(name.into()),
+            ElementKind::Listing => Self::Listing(name.into()),
+            ElementKind::Variable => Self::Variable(name.into()),
+            ElementKind::Property => Self::Property(name.into()),
+        })
+    }
+}
+
+/// An element with the fingerprint of its content.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    pub element: Element,
+    pub fingerprint: Fingerprint,
+}
+
+impl Serialize for Element {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Element {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn element() -> impl Strategy<Value = Element> {
+        let class = || "[a-z$]{1,3}(/[A-Z$]{1,3}){0,2}".prop_map(|s| ClassName::new(s.as_str()));
+        let method = || {
+            ("(<init>|[a-z<>$-]{1,6})", r"\([IJZ]{0,3}\)V")
+                .prop_map(|(name, descriptor)| MethodKey::new(name, descriptor))
+        };
+        let text = || "[a-z ./:()]{0,12}".prop_map(Arc::<str>::from);
+        prop_oneof![
+            class().prop_map(Element::Class),
+            class().prop_map(Element::Whole),
+            class().prop_map(Element::Head),
+            class().prop_map(Element::Shape),
+            (class(), method()).prop_map(|(class, method)| Element::Method(class, method)),
+            (class(), method()).prop_map(|(class, method)| Element::Lookup(class, method)),
+            text().prop_map(Element::Resource),
+            text().prop_map(Element::File),
+            text().prop_map(Element::Listing),
+            text().prop_map(Element::Variable),
+            text().prop_map(Element::Property),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn the_textual_form_says_everything(element in element()) {
+            prop_assert_eq!(element.to_string().parse(), Ok(element));
+        }
+    }
+
+    #[test]
+    fn garbage_is_refused() {
+        for text in ["", "M", "Z a", "M a/b", "M a/b.c", "CC a"] {
+            assert!(text.parse::<Element>().is_err(), "{text}");
+        }
+    }
+}
