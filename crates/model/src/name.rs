@@ -39,6 +39,7 @@ impl ClassName {
     ///
     /// Goes by the name alone. A `$` at the start of a name is part of it, as
     /// in `$Proxy12`.
+    #[must_use]
     pub fn outermost(&self) -> Self {
         let start = self.0.rfind('/').map_or(0, |slash| slash + 1);
         match self.0[start..]
