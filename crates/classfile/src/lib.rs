@@ -1,1 +1,18 @@
+//! Class files: bytes in, values out.
+//!
+//! [`read`] takes a class file apart without copying it. On top of it,
+//! `fingerprint` reduces a class to what can change behaviour, `changes`
+//! compares two versions, `references` and `graph` say what a method names
+//! and how control flows through it, and `rewrite` puts code into methods.
+//!
+//! No I/O and no JVM: callers bring bytes. Bad bytes give a [`read::ReadError`]
+//! with an offset, never a panic.
+
 #![forbid(unsafe_code)]
+
+pub mod changes;
+pub mod fingerprint;
+pub mod graph;
+pub mod read;
+pub mod references;
+pub mod rewrite;

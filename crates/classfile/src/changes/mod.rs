@@ -1,0 +1,1 @@
+//! Compares two versions of a class, or of a folder of classes.

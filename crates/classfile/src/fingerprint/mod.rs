@@ -1,0 +1,1 @@
+//! Reduces a class to what can change behaviour.

@@ -1,0 +1,1 @@
+//! What a method's code names.

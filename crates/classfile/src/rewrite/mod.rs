@@ -1,0 +1,1 @@
+//! Puts code into methods, and takes code out.
