@@ -1,0 +1,144 @@
+//! What a trace can say.
+
+use std::sync::Arc;
+
+use fewest_model::{ClassName, MethodKey, Outcome};
+use serde::{Deserialize, Serialize};
+
+/// One entry of a trace, in the order in which things happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// The JVM; the first event.
+    Jvm(Jvm),
+    /// A class got its numbers.
+    Class(ClassEntry),
+    /// A thing that is no method got its number.
+    Thing { id: u32, thing: Thing },
+    /// A test class or method begins.
+    Opened(WindowOpen),
+    /// A test class or method has ended.
+    Closed(WindowClose),
+    /// What threads that a test left behind used after it had ended.
+    Late { window: u32, uses: Uses },
+    /// What the static initializer of a class used.
+    Initialized { class: u32, uses: Uses },
+    /// What was used while no test was running.
+    Ambient { uses: Uses },
+    /// A test class that was not run because it cannot be affected.
+    LeftOut { class: ClassName },
+    /// Something that takes away the proof: of one window, or of all.
+    Doubt { window: Option<u32>, why: String },
+    /// The JVM ended in an orderly way. Classes that were loaded from outside
+    /// of the JDK without passing the agent are named.
+    End { unseen: Vec<ClassName> },
+}
+
+/// The JVM that wrote the trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Jvm {
+    pub pid: u32,
+    /// Milliseconds since 1970.
+    pub started_at: u64,
+    pub java_home: String,
+    pub java_version: String,
+    pub class_path: Vec<String>,
+    pub working_directory: String,
+    /// The windows of another JVM that this one was started in.
+    pub parent: Option<ParentWindows>,
+}
+
+/// Windows in the trace of the JVM that started this one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParentWindows {
+    /// File name of the parent's trace.
+    pub trace: String,
+    pub windows: Vec<u32>,
+}
+
+/// A class and the numbers of its methods' probes, which follow each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClassEntry {
+    pub id: u32,
+    pub name: ClassName,
+    pub first_probe: u32,
+    pub methods: Vec<MethodKey>,
+    /// Methods that could not be given a probe: whoever uses the class has to
+    /// be taken for one that runs them.
+    pub blind: Vec<u16>,
+}
+
+/// A thing that can be used and is no method.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Thing {
+    /// A class whose members or annotations were looked at.
+    Reflected(ClassName),
+    /// A class that was looked up by name, found or not.
+    Named(ClassName),
+    /// A class that was defined.
+    Defined(ClassName),
+    /// A name that was looked up on the class path.
+    Resource(Arc<str>),
+    /// A file that was read or asked about, by its absolute path.
+    File {
+        path: Arc<str>,
+        stamp: FileStamp,
+    },
+    /// A directory that was listed, by its absolute path.
+    Listing(Arc<str>),
+    Variable(Arc<str>),
+    Property(Arc<str>),
+    /// A program that was started and cannot be looked into.
+    Program(Arc<str>),
+}
+
+/// How a file was when it was first looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum FileStamp {
+    Absent,
+    Directory,
+    File {
+        size: u64,
+        modified_nanos: i64,
+    },
+    /// It is there, and neither file nor directory: a device, a pipe.
+    Other,
+}
+
+/// A test class, or a method of one, begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowOpen {
+    pub window: u32,
+    /// The outermost class.
+    pub class: ClassName,
+    pub method: Option<Arc<str>>,
+    /// Milliseconds since the JVM started.
+    pub at: u64,
+}
+
+/// A test class, or a method of one, has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowClose {
+    pub window: u32,
+    pub outcome: Outcome,
+    pub millis: u64,
+    /// How many tests ended in it.
+    pub tests: u32,
+    pub uses: Uses,
+    /// Threads that it started live on: an [`Event::Late`] follows.
+    pub lingers: bool,
+}
+
+/// Numbers of what was used, each list sorted and without repetition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Uses {
+    #[serde(with = "crate::deltas")]
+    pub probes: Vec<u32>,
+    #[serde(with = "crate::deltas")]
+    pub things: Vec<u32>,
+}
+
+impl Uses {
+    pub fn is_empty(&self) -> bool {
+        self.probes.is_empty() && self.things.is_empty()
+    }
+}
