@@ -132,6 +132,13 @@ pub fn read_element_value(cursor: &mut Cursor<'_>) -> Result<ElementValue, ReadE
     read_value(cursor, 0)
 }
 
+/// The bytes of one annotation, which is read past.
+pub(crate) fn skip_annotation<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8], ReadError> {
+    let mut ahead = cursor.clone();
+    read_annotation(&mut ahead, 0)?;
+    cursor.bytes(ahead.position() - cursor.position())
+}
+
 fn read_annotation(cursor: &mut Cursor<'_>, depth: usize) -> Result<Annotation, ReadError> {
     let offset = cursor.offset();
     let type_descriptor = cursor.u16()?;

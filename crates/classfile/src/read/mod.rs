@@ -16,6 +16,7 @@ mod mutf8;
 pub mod opcode;
 mod pool;
 
+pub(crate) use annotation::skip_annotation;
 pub use annotation::{
     Annotation, ElementValue, MAX_NESTING, TypeAnnotation, TypeTarget, read_annotations,
     read_element_value, read_parameter_annotations, read_type_annotations,

@@ -1,0 +1,183 @@
+//! The tables of a `Code` attribute that hold places in the code.
+
+use super::error::RewriteErrorKind;
+use super::positions::Positions;
+use crate::read::{Attribute, Code, Cursor, Handler, ReadErrorKind, skip_annotation};
+
+pub(super) fn put_u16(out: &mut Vec<u8>, value: u16) {
+    out.extend(value.to_be_bytes());
+}
+
+/// Narrows a place in the new code. Code is at most 65535 bytes long, so only
+/// a place that was past the end before can be too large.
+pub(super) fn put_pc(out: &mut Vec<u8>, pc: u32) -> Result<(), RewriteErrorKind> {
+    let pc = u16::try_from(pc).map_err(|_| RewriteErrorKind::NotAnInstruction(pc))?;
+    put_u16(out, pc);
+    Ok(())
+}
+
+/// Writes the exception table with `added` behind the entries it has; those
+/// hold places in the new code already.
+pub(super) fn write_handlers(
+    code: &Code<'_>,
+    positions: &impl Positions,
+    added: &[Handler],
+    out: &mut Vec<u8>,
+) -> Result<(), RewriteErrorKind> {
+    let count = code.handler_count() + added.len();
+    let count = u16::try_from(count).map_err(|_| RewriteErrorKind::AttributeTooLong)?;
+    put_u16(out, count);
+    for handler in code.handlers() {
+        put_pc(out, positions.boundary(handler.start as u32))?;
+        put_pc(out, positions.boundary(handler.end as u32))?;
+        put_pc(out, positions.target(handler.handler as u32)?)?;
+        put_u16(out, handler.catch_type);
+    }
+    for handler in added {
+        for value in [
+            handler.start,
+            handler.end,
+            handler.handler,
+            handler.catch_type,
+        ] {
+            put_u16(out, value);
+        }
+    }
+    Ok(())
+}
+
+/// `LineNumberTable`: place and line of each entry.
+pub(super) fn write_lines(
+    attribute: &Attribute<'_>,
+    positions: &impl Positions,
+    out: &mut Vec<u8>,
+) -> Result<(), RewriteErrorKind> {
+    let mut cursor = attribute.cursor();
+    let count = cursor.u16()?;
+    let mut lines = Vec::with_capacity((count as usize).min(cursor.remaining() / 4));
+    for _ in 0..count {
+        let (pc, line) = (cursor.u16()? as u32, cursor.u16()?);
+        lines.push((pc, positions.boundary(pc), line));
+    }
+    cursor.expect_end()?;
+    drop_lines_of_deleted_code(&mut lines, positions);
+    put_u16(out, lines.len() as u16);
+    for (_, pc, line) in lines {
+        put_pc(out, pc)?;
+        put_u16(out, line);
+    }
+    Ok(())
+}
+
+/// The JVM takes the first entry that stands at a place. Deleted code that left
+/// its entries behind would give its line to what follows.
+fn drop_lines_of_deleted_code(lines: &mut Vec<(u32, u32, u16)>, positions: &impl Positions) {
+    if !lines.iter().any(|&(pc, ..)| positions.is_deleted(pc)) {
+        return;
+    }
+    let all = lines.clone();
+    lines.retain(|&(pc, new, _)| {
+        let replaced = all
+            .iter()
+            .any(|&(other, other_new, _)| other > pc && other_new == new);
+        !(positions.is_deleted(pc) && replaced)
+    });
+}
+
+/// `LocalVariableTable` and `LocalVariableTypeTable`, which have one form.
+pub(super) fn write_locals(
+    attribute: &Attribute<'_>,
+    positions: &impl Positions,
+    out: &mut Vec<u8>,
+) -> Result<(), RewriteErrorKind> {
+    let mut cursor = attribute.cursor();
+    let count = cursor.u16()?;
+    put_u16(out, count);
+    for _ in 0..count {
+        write_range(&mut cursor, positions, out)?;
+        // Name, descriptor or signature, and the local's number.
+        out.extend(cursor.bytes(6)?);
+    }
+    cursor.expect_end()?;
+    Ok(())
+}
+
+fn write_range(
+    cursor: &mut Cursor<'_>,
+    positions: &impl Positions,
+    out: &mut Vec<u8>,
+) -> Result<(), RewriteErrorKind> {
+    let (start, length) = (cursor.u16()? as u32, cursor.u16()? as u32);
+    let new_start = positions.boundary(start);
+    put_pc(out, new_start)?;
+    put_pc(out, positions.boundary(start + length) - new_start)
+}
+
+/// `RuntimeVisibleTypeAnnotations` and its invisible twin, within code.
+pub(super) fn write_type_annotations(
+    attribute: &Attribute<'_>,
+    positions: &impl Positions,
+    out: &mut Vec<u8>,
+) -> Result<(), RewriteErrorKind> {
+    let mut cursor = attribute.cursor();
+    let count = cursor.u16()?;
+    let count_at = out.len();
+    put_u16(out, count);
+    let mut kept = 0_u16;
+    for _ in 0..count {
+        let start = out.len();
+        let alive = write_target(&mut cursor, positions, out)?;
+        let steps = cursor.u8()?;
+        out.push(steps);
+        out.extend(cursor.bytes(steps as usize * 2)?);
+        out.extend(skip_annotation(&mut cursor)?);
+        if alive {
+            kept += 1;
+        } else {
+            out.truncate(start);
+        }
+    }
+    cursor.expect_end()?;
+    out[count_at..count_at + 2].copy_from_slice(&kept.to_be_bytes());
+    Ok(())
+}
+
+/// Writes what an annotation stands on (JVMS table 4.7.20-B), and says whether
+/// that is still there.
+fn write_target(
+    cursor: &mut Cursor<'_>,
+    positions: &impl Positions,
+    out: &mut Vec<u8>,
+) -> Result<bool, RewriteErrorKind> {
+    let offset = cursor.offset();
+    let tag = cursor.u8()?;
+    out.push(tag);
+    match tag {
+        0x40 | 0x41 => {
+            let parts = cursor.u16()?;
+            put_u16(out, parts);
+            for _ in 0..parts {
+                write_range(cursor, positions, out)?;
+                out.extend(cursor.bytes(2)?);
+            }
+        }
+        // New handlers come last, so the numbers of the old ones stay.
+        0x42 => out.extend(cursor.bytes(2)?),
+        0x43..=0x4B => {
+            let pc = cursor.u16()? as u32;
+            let rest = cursor.bytes(if tag >= 0x47 { 1 } else { 0 })?;
+            let Some(pc) = positions.instruction(pc) else {
+                return Ok(false);
+            };
+            put_pc(out, pc)?;
+            out.extend(rest);
+        }
+        // Targets that belong to classes, fields and methods; a compiler that
+        // puts one into code has its reasons, and it holds no place.
+        0x00 | 0x01 | 0x16 => out.extend(cursor.bytes(1)?),
+        0x10 | 0x11 | 0x12 | 0x17 => out.extend(cursor.bytes(2)?),
+        0x13..=0x15 => {}
+        _ => return Err(ReadErrorKind::UnknownTarget(tag).at(offset).into()),
+    }
+    Ok(true)
+}
