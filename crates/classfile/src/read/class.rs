@@ -67,6 +67,16 @@ pub struct Member {
     attributes: Range<u32>,
 }
 
+/// A component of a record class (JVMS §4.7.30).
+#[derive(Clone, Debug)]
+pub struct RecordComponent<'a> {
+    pub name: u16,
+    pub descriptor: u16,
+    /// Offset of the component in the class file.
+    pub offset: usize,
+    pub attributes: Vec<Attribute<'a>>,
+}
+
 impl Member {
     pub fn is_static(&self) -> bool {
         self.access & access::STATIC != 0
@@ -210,6 +220,30 @@ impl<'a> ClassFile<'a> {
             Some(attribute) => Code::read(&attribute, &self.pool).map(Some),
             None => Ok(None),
         }
+    }
+
+    /// The components that a `Record` attribute lists.
+    pub fn record_components(
+        &self,
+        record: &Attribute<'a>,
+    ) -> Result<Vec<RecordComponent<'a>>, ReadError> {
+        let mut cursor = record.cursor();
+        let count = cursor.u16()? as usize;
+        let mut components = Vec::with_capacity(count.min(cursor.remaining() / 6));
+        for _ in 0..count {
+            let offset = cursor.offset();
+            let (name, descriptor) = (cursor.u16()?, cursor.u16()?);
+            let mut attributes = Vec::new();
+            read_attributes(&mut cursor, &self.pool, &mut attributes)?;
+            components.push(RecordComponent {
+                name,
+                descriptor,
+                offset,
+                attributes,
+            });
+        }
+        cursor.expect_end()?;
+        Ok(components)
     }
 
     /// The entries of the `BootstrapMethods` attribute.

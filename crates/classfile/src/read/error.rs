@@ -44,7 +44,7 @@ pub enum ReadErrorKind {
     UnknownElementValue(u8),
     #[error("unknown type annotation target {0:#04x}")]
     UnknownTarget(u8),
-    #[error("annotations nested more than {0} deep")]
+    #[error("nested more than {0} deep")]
     TooDeep(usize),
     #[error("malformed descriptor")]
     BadDescriptor,

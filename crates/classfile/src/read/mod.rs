@@ -22,7 +22,7 @@ pub use annotation::{
     read_element_value, read_parameter_annotations, read_type_annotations,
 };
 pub use attribute::{Attribute, AttributeKind};
-pub use class::{ClassFile, FIRST_MAJOR, LAST_MAJOR, Member, access};
+pub use class::{ClassFile, FIRST_MAJOR, LAST_MAJOR, Member, RecordComponent, access};
 pub use code::{Code, Handler, Instruction, Instructions, LookupSwitch, Operand, TableSwitch};
 pub use cursor::{Cursor, Indexes};
 pub use error::{ReadError, ReadErrorKind};

@@ -296,6 +296,22 @@ impl<'a> ConstantPool<'a> {
         }
     }
 
+    /// The name of a module constant.
+    pub fn module_name(&self, index: u16, from: usize) -> Result<&'a [u8], ReadError> {
+        match self.find(index) {
+            Some(Constant::Module { name }) => self.utf8(name, from),
+            _ => Err(bad(index, "module", from)),
+        }
+    }
+
+    /// The name of a package constant.
+    pub fn package_name(&self, index: u16, from: usize) -> Result<&'a [u8], ReadError> {
+        match self.find(index) {
+            Some(Constant::Package { name }) => self.utf8(name, from),
+            _ => Err(bad(index, "package", from)),
+        }
+    }
+
     pub fn name_and_type(&self, index: u16, from: usize) -> Result<NameAndType<'a>, ReadError> {
         match self.find(index) {
             Some(Constant::NameAndType { name, descriptor }) => Ok(NameAndType {
