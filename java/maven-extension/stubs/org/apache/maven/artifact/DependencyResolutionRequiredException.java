@@ -1,0 +1,3 @@
+package org.apache.maven.artifact;
+
+public class DependencyResolutionRequiredException extends Exception {}

@@ -1,0 +1,3 @@
+package org.apache.maven.plugin;
+
+public class MojoExecutionException extends Exception {}
