@@ -81,7 +81,7 @@ pub fn read_reports(directory: &Path, since: SystemTime) -> Result<Reports, Read
             .map_err(ReadReportErrorKind::from)
             .and_then(|bytes| read_cases(&bytes));
         match cases {
-            Ok(cases) => cases.into_iter().for_each(|case| reports.add(case)),
+            Ok(cases) => cases.iter().for_each(|case| reports.add(case)),
             Err(kind) => reports.damaged.push(at(&path, kind)),
         }
     }
@@ -115,7 +115,7 @@ fn report_files(directory: &Path, since: SystemTime) -> io::Result<Vec<PathBuf>>
 }
 
 impl Reports {
-    fn add(&mut self, case: Case) {
+    fn add(&mut self, case: &Case) {
         self.classes
             .entry(case.class.outermost())
             .or_insert(ClassReport {
@@ -123,7 +123,7 @@ impl Reports {
                 cases: Counts::default(),
                 millis: 0,
             })
-            .add(&case);
+            .add(case);
     }
 }
 
@@ -293,7 +293,7 @@ mod tests {
     fn read(xml: &str) -> String {
         let mut reports = Reports::default();
         match read_cases(xml.as_bytes()) {
-            Ok(cases) => cases.into_iter().for_each(|case| reports.add(case)),
+            Ok(cases) => cases.iter().for_each(|case| reports.add(case)),
             Err(kind) => return kind.to_string(),
         }
         let line = |(class, report): (&ClassName, &ClassReport)| {
