@@ -105,10 +105,17 @@ impl History {
     }
 }
 
+/// No test takes longer. A greater duration is a fault of the clock or of the
+/// file that it was read from, and would overflow the sum of a suite.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// Fills in what is unknown: the median of what is known, or a second if
 /// nothing is.
 pub fn assume_durations(known: impl IntoIterator<Item = Option<Duration>>) -> Vec<Duration> {
-    let known: Vec<Option<Duration>> = known.into_iter().collect();
+    let known: Vec<Option<Duration>> = known
+        .into_iter()
+        .map(|duration| duration.map(|duration| duration.min(LONGEST)))
+        .collect();
     let typical = median(known.iter().flatten().copied().collect());
     let assumed = typical.unwrap_or(Duration::from_secs(1));
     known
@@ -169,5 +176,11 @@ mod tests {
             [10, 25, 30, 500, 20].map(ms)
         );
         assert_eq!(assume_durations([None, None]), [ms(1000), ms(1000)]);
+    }
+
+    #[test]
+    fn impossible_durations_do_not_overflow() {
+        let total: Duration = assume_durations([Some(Duration::MAX); 3]).iter().sum();
+        assert_eq!(total, 3 * LONGEST);
     }
 }

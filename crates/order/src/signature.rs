@@ -95,10 +95,10 @@ impl Signature {
 
     fn add(&mut self, shingle: u64) {
         for (least, multiplier) in self.0.iter_mut().zip(MULTIPLIERS) {
-            // The product's high half depends on all bits of the shingle. Its
-            // greatest value is left free to mean "nothing".
+            // The product's high half depends on all bits of the shingle. Once
+            // in 2^32 it is the value that stands for nothing, and adds none.
             let value = (shingle.wrapping_mul(multiplier) >> 32) as u32;
-            *least = (*least).min(value.min(u32::MAX - 1));
+            *least = (*least).min(value);
         }
     }
 }

@@ -175,6 +175,8 @@ mod tests {
     use std::time::Duration;
 
     use fewest_model::Outcome::{Failed, Passed};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     use super::*;
     use crate::Uses;
@@ -233,5 +235,41 @@ mod tests {
             panic!("one test has one gain");
         };
         assert!((gain - 0.875 / 4.0).abs() < 1e-12, "{gain}");
+    }
+
+    /// Works out every bid anew for every place.
+    fn eager(candidates: &[Candidate], seed: u64) -> Vec<usize> {
+        let gains = gains(candidates);
+        let mut taken = Taken::new(candidates);
+        let mut waiting = Random::new(seed).permutation(candidates.len());
+        let mut order = Vec::new();
+        while !waiting.is_empty() {
+            let worth = |&test: &usize| gains[test] * taken.novelty(test);
+            let best = (0..waiting.len())
+                .rev()
+                .max_by(|&one, &other| worth(&waiting[one]).total_cmp(&worth(&waiting[other])))
+                .unwrap();
+            let test = waiting.remove(best);
+            taken.add(test);
+            order.push(test);
+        }
+        order
+    }
+
+    proptest! {
+        #[test]
+        fn bids_worked_out_late_give_the_same_order(
+            suite in vec((prop::array::uniform10(0_u32..4), 0_u64..3, 0_u32..2), 0..30),
+            seed: u64,
+        ) {
+            let candidates: Vec<Candidate> = suite
+                .iter()
+                .map(|(values, seconds, element)| Candidate {
+                    signature: serde_json::from_value(serde_json::json!(values)).unwrap(),
+                    ..test(std::slice::from_ref(element), *seconds)
+                })
+                .collect();
+            prop_assert_eq!(order(&candidates, seed), eager(&candidates, seed));
+        }
     }
 }
