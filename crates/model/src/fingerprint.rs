@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
+use twox_hash::XxHash3_128;
 
 /// 128 bits that stand for a content, the same on every platform and in every run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +26,16 @@ impl Fingerprint {
     /// The fingerprint of bytes as they are.
     pub fn of(bytes: &[u8]) -> Self {
         Self::truncate(&blake3::hash(bytes))
+    }
+
+    /// The fingerprint of bytes that fewest itself wrote, by a hash that is
+    /// several times faster on short inputs (XXH3).
+    ///
+    /// It keeps apart by chance as well as [`Fingerprint::of`] but does not
+    /// withstand a forger, so it is for the canonical forms of program parts:
+    /// who can forge those can also change the tests.
+    pub fn quick(bytes: &[u8]) -> Self {
+        Self(XxHash3_128::oneshot(bytes).to_be_bytes())
     }
 
     /// The fingerprint of a list of fingerprints under a tag that tells apart
@@ -141,6 +152,11 @@ mod tests {
         assert_eq!(
             Fingerprint::of(b"").to_string(),
             "af1349b9f5f9a1a6a0404dea36dcc949"
+        );
+        // The value that the XXH3 specification gives for the empty input.
+        assert_eq!(
+            Fingerprint::quick(b"").to_string(),
+            "99aa06d3014798d86001c324468d497f"
         );
     }
 

@@ -49,7 +49,7 @@ impl Canonical {
             self.0.extend_from_slice(bytes);
         } else {
             self.u8(u8::MAX);
-            self.fingerprint(Fingerprint::of(bytes));
+            self.fingerprint(Fingerprint::quick(bytes));
         }
     }
 
@@ -74,12 +74,12 @@ impl Canonical {
 
     /// The fingerprint of all that was written.
     pub(crate) fn finish(&self) -> Fingerprint {
-        Fingerprint::of(&self.0)
+        Fingerprint::quick(&self.0)
     }
 
     /// The fingerprint of what was written since `start`, which is taken back.
     pub(crate) fn finish_from(&mut self, start: usize) -> Fingerprint {
-        let fingerprint = Fingerprint::of(&self.0[start..]);
+        let fingerprint = Fingerprint::quick(&self.0[start..]);
         self.0.truncate(start);
         fingerprint
     }

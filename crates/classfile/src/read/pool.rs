@@ -262,12 +262,32 @@ impl<'a> ConstantPool<'a> {
         })
     }
 
-    /// A text, as modified UTF-8. `from` is the offset of the index, for errors.
-    pub fn utf8(&self, index: u16, from: usize) -> Result<&'a [u8], ReadError> {
-        match self.find(index) {
-            Some(Constant::Utf8(text)) => Ok(text),
-            _ => Err(bad(index, "text", from)),
+    /// The two bytes at `at` in the body of the constant at `index`, if that
+    /// has the given tag.
+    #[inline]
+    fn part(&self, index: u16, tag: ConstantTag, at: usize) -> Option<u16> {
+        let offset = *self.offsets.get(index as usize)? as usize;
+        let constant = self.bytes.get(offset..)?;
+        // There is no constant at offset 0, where the file's magic number has
+        // no tag's value, so an index without a constant fails here too.
+        if *constant.first()? != tag as u8 {
+            return None;
         }
+        Some(u16::from_be_bytes(*constant.get(at + 1..)?.first_chunk()?))
+    }
+
+    /// A text, as modified UTF-8. `from` is the offset of the index, for errors.
+    #[inline]
+    pub fn utf8(&self, index: u16, from: usize) -> Result<&'a [u8], ReadError> {
+        self.find_utf8(index)
+            .ok_or_else(|| bad(index, "text", from))
+    }
+
+    #[inline]
+    fn find_utf8(&self, index: u16) -> Option<&'a [u8]> {
+        let length = self.part(index, ConstantTag::Utf8, 0)? as usize;
+        let start = self.offsets[index as usize] as usize + 3;
+        self.bytes.get(start..start + length)
     }
 
     /// A text, decoded.
@@ -277,9 +297,9 @@ impl<'a> ConstantPool<'a> {
 
     /// The name of a class constant: `p/A`, or a descriptor for arrays.
     pub fn class_name(&self, index: u16, from: usize) -> Result<&'a [u8], ReadError> {
-        match self.find(index) {
-            Some(Constant::Class { name }) => self.utf8(name, from),
-            _ => Err(bad(index, "class", from)),
+        match self.part(index, ConstantTag::Class, 0) {
+            Some(name) => self.utf8(name, from),
+            None => Err(bad(index, "class", from)),
         }
     }
 
@@ -313,13 +333,14 @@ impl<'a> ConstantPool<'a> {
     }
 
     pub fn name_and_type(&self, index: u16, from: usize) -> Result<NameAndType<'a>, ReadError> {
-        match self.find(index) {
-            Some(Constant::NameAndType { name, descriptor }) => Ok(NameAndType {
-                name: self.utf8(name, from)?,
-                descriptor: self.utf8(descriptor, from)?,
-            }),
-            _ => Err(bad(index, "name and type", from)),
-        }
+        let part = |at| {
+            self.part(index, ConstantTag::NameAndType, at)
+                .ok_or_else(|| bad(index, "name and type", from))
+        };
+        Ok(NameAndType {
+            name: self.utf8(part(0)?, from)?,
+            descriptor: self.utf8(part(2)?, from)?,
+        })
     }
 
     /// A field, method or interface method reference.
