@@ -144,6 +144,7 @@ impl<'a> Rounds<'a> {
             self.cumulative = Signature::EMPTY;
             candidates.extend(&self.remaining);
         }
+        // With one row to a band all candidates are equally far.
         if self.variant == Variant::Pairwise && bands != Bands::TEN_OF_ONE {
             candidates.sort_by_key(|&test| signatures[test].agreement(&self.cumulative));
         }
