@@ -108,7 +108,9 @@ impl<'a> Unpacker<'a> {
 /// A list of texts as one column keeps it.
 pub(crate) fn pack_texts(texts: &[String]) -> Vec<u8> {
     let mut packer = Packer::default();
-    texts.iter().for_each(|text| packer.text(text));
+    for text in texts {
+        packer.text(text);
+    }
     packer.finish()
 }
 

@@ -53,8 +53,9 @@ impl Files {
         self.folder.join("store.db.new")
     }
 
-    pub(crate) fn log(&self) -> PathBuf {
-        with_suffix(&self.database(), "-wal")
+    /// Whether a log holds what may not be in the database yet.
+    pub(crate) fn has_log(&self) -> bool {
+        fs::metadata(with_suffix(&self.database(), "-wal")).is_ok_and(|log| log.len() > 0)
     }
 
     fn lock_file(&self) -> PathBuf {
@@ -157,10 +158,14 @@ impl Files {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
-        (now.as_millis()..)
-            .map(|millis| self.folder.join(format!("{DATABASE}.damaged-{millis}")))
-            .find(|path| !path.exists())
-            .expect("there are more numbers than files")
+        let mut millis = now.as_millis();
+        loop {
+            let path = self.folder.join(format!("{DATABASE}.damaged-{millis}"));
+            if !path.exists() {
+                return path;
+            }
+            millis += 1;
+        }
     }
 
     /// Removes what a killed process or a hand left where a new database goes.

@@ -9,6 +9,7 @@
 //! disturb. `docs/reference/store.md` describes the file and its guarantees.
 
 #![forbid(unsafe_code)]
+#![expect(clippy::doc_markdown, reason = "SQLite is a name, not code")]
 
 mod codec;
 mod environment;

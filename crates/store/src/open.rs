@@ -212,6 +212,9 @@ impl Opening<'_> {
             Err(what) => return Ok(Finding::Damaged(what.to_owned())),
             Ok(header) => self.refuse_newer(header.version)?,
         }
+        if self.is_cut_within_page(&header) {
+            return Ok(Finding::Damaged("its last page is cut short".to_owned()));
+        }
         self.inspect_database().or_else(|fault| match fault {
             InspectFault::Refused(error) => Err(error),
             InspectFault::Fault(fault) => match fault.damage() {
@@ -242,6 +245,19 @@ impl Opening<'_> {
         } else {
             Finding::Sound(connection)
         })
+    }
+
+    /// SQLite takes zeros for what is missing from the last page. While there
+    /// is a log, the file may be on its way to its length.
+    fn is_cut_within_page(&self, header: &[u8]) -> bool {
+        let page = match header[16..18] {
+            [0, 1] => 65_536,
+            [high, low] => u64::from(high) << 8 | u64::from(low),
+            _ => return true,
+        };
+        !self.files.has_log()
+            && fs::metadata(self.files.database())
+                .is_ok_and(|file| page == 0 || file.len() % page != 0)
     }
 
     fn newest(&self) -> u32 {
@@ -386,5 +402,181 @@ impl Header {
             (Some(version), Some(APPLICATION_ID)) => Ok(Self { version }),
             _ => Err("it belongs to another program"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use fewest_model::{ClassName, TestId};
+    use tempfile::tempdir;
+
+    use super::*;
+
+    const OLDER: &[Step] = STEPS;
+    const NEWER: &[Step] = &[STEPS[0], |connection| {
+        connection.execute_batch("ALTER TABLE test ADD COLUMN colour TEXT DEFAULT 'red'")?;
+        Ok(())
+    }];
+    const FAILING: &[Step] = &[STEPS[0], NEWER[1], |connection| {
+        connection.execute_batch("CREATE TABLE half (id INTEGER)")?;
+        Err(Fault::Sql(rusqlite::Error::InvalidQuery))
+    }];
+
+    fn open(folder: &Path, steps: &[Step]) -> Result<Opened, OpenError> {
+        open_with_steps(folder, Options::default(), steps)
+    }
+
+    fn test() -> TestId {
+        TestId::of_class("", ClassName::new("p/T"))
+    }
+
+    fn make_older(folder: &Path) {
+        let mut store = open(folder, OLDER).unwrap().store;
+        let mut writer = store.write().unwrap();
+        writer.set_doubts(&test(), &["x".to_owned()]).unwrap();
+        writer.commit().unwrap();
+    }
+
+    fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+        fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .map(|path| (path.clone(), fs::read(path).unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn an_older_store_is_brought_up_to_date_with_what_it_holds() {
+        let folder = tempdir().unwrap();
+        make_older(folder.path());
+        let opened = open(folder.path(), NEWER).unwrap();
+        assert_eq!(opened.notice, Some(Notice::Migrated { from: 1, to: 2 }));
+        let colour: String = opened
+            .store
+            .connection
+            .query_row("SELECT colour FROM test WHERE class = 'p/T'", (), |row| {
+                row.get(0)
+            })
+            .unwrap();
+        assert_eq!(colour, "red");
+        drop(opened);
+        assert_eq!(open(folder.path(), NEWER).unwrap().notice, None);
+    }
+
+    #[test]
+    fn a_store_of_version_zero_gets_all_steps() {
+        let folder = tempdir().unwrap();
+        let connection = Connection::open(folder.path().join("store.db")).unwrap();
+        connection
+            .pragma_update(None, "application_id", APPLICATION_ID)
+            .unwrap();
+        drop(connection);
+        let mut opened = open(folder.path(), STEPS).unwrap();
+        assert_eq!(
+            opened.notice,
+            Some(Notice::Migrated {
+                from: 0,
+                to: schema::SCHEMA_VERSION
+            })
+        );
+        let mut writer = opened.store.write().unwrap();
+        writer.set_doubts(&test(), &["y".to_owned()]).unwrap();
+        writer.commit().unwrap();
+        assert_eq!(opened.store.read().unwrap().doubts(&test()).unwrap(), ["y"]);
+    }
+
+    #[test]
+    fn steps_are_taken_all_or_none() {
+        let folder = tempdir().unwrap();
+        make_older(folder.path());
+        let error = open(folder.path(), FAILING).unwrap_err();
+        assert!(matches!(error, OpenError::Database { .. }), "{error:?}");
+        let store = open(folder.path(), OLDER).unwrap();
+        assert_eq!(store.notice, None);
+        let tables: i64 = store
+            .store
+            .connection
+            .query_row(
+                "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%half%' OR sql LIKE '%colour%'",
+                (),
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(tables, 0);
+        assert_eq!(store.store.read().unwrap().doubts(&test()).unwrap(), ["x"]);
+    }
+
+    #[test]
+    fn a_newer_store_is_left_as_it_is_to_the_last_byte() {
+        let folder = tempdir().unwrap();
+        make_older(folder.path());
+        drop(open(folder.path(), NEWER).unwrap());
+        let before = contents(folder.path());
+        let error = open(folder.path(), OLDER).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                OpenError::Newer {
+                    found: 2,
+                    supported: 1,
+                    ..
+                }
+            ),
+            "{error:?}"
+        );
+        assert!(error.to_string().contains("use a newer fewest"), "{error}");
+        let error = Reader::open(folder.path()).unwrap_err();
+        assert!(
+            matches!(error, ReadError::Newer { found: 2, .. }),
+            "{error:?}"
+        );
+        assert_eq!(contents(folder.path()), before);
+    }
+
+    #[test]
+    fn a_newer_version_that_stands_in_the_log_is_noticed() {
+        let folder = tempdir().unwrap();
+        make_older(folder.path());
+        // Somebody else who has the store open keeps the log from being moved
+        // into the file when the migration is done.
+        let other = Connection::open(folder.path().join("store.db")).unwrap();
+        schema::version(&other).unwrap();
+        let newer = open(folder.path(), NEWER).unwrap().store;
+        // What a process leaves that is killed right after the migration.
+        let killed = tempdir().unwrap();
+        for (path, bytes) in contents(folder.path()) {
+            fs::write(killed.path().join(path.file_name().unwrap()), bytes).unwrap();
+        }
+        drop((newer, other));
+        let of = |name| fs::read(killed.path().join(name)).unwrap();
+        let (database, log) = (of("store.db"), of("store.db-wal"));
+        assert_eq!(Header::parse(&database[..100]).unwrap().version, 1);
+        assert!(!log.is_empty());
+        for _ in 0..2 {
+            let error = open(killed.path(), OLDER).unwrap_err();
+            assert!(
+                matches!(error, OpenError::Newer { found: 2, .. }),
+                "{error:?}"
+            );
+            let error = Reader::open(killed.path()).unwrap_err();
+            assert!(
+                matches!(error, ReadError::Newer { found: 2, .. }),
+                "{error:?}"
+            );
+        }
+        assert_eq!((of("store.db"), of("store.db-wal")), (database, log));
+    }
+
+    #[test]
+    fn an_older_store_cannot_be_read_before_it_is_brought_up_to_date() {
+        let folder = tempdir().unwrap();
+        drop(open(folder.path(), &[]).unwrap());
+        let error = Reader::open(folder.path()).unwrap_err();
+        assert!(
+            matches!(error, ReadError::Older { found: 0, .. }),
+            "{error:?}"
+        );
     }
 }

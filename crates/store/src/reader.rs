@@ -148,8 +148,16 @@ impl Reader {
     /// it reads by itself.
     pub fn verify(&self) -> Result<(), ReadError> {
         let ledger = self.ledger(None)?;
+        let mut known = RoaringBitmap::new();
+        for subject in ledger.versions().subjects() {
+            known.extend(subject.versions().map(|version| version.id.0));
+        }
         for record in ledger.records() {
-            ledger.uses(record)?;
+            let uses = ledger.uses(record)?;
+            self.guarded(|_| match (uses - &known).min() {
+                Some(lost) => Err(Fault::Damaged(format!("version {lost} is lost"))),
+                None => Ok(()),
+            })?;
         }
         self.runs(usize::MAX >> 1).map(|_| ())
     }
@@ -256,7 +264,7 @@ struct Stamp {
 impl Stamp {
     /// `None` if there is a log, or if it cannot be told.
     fn of(files: &Files) -> Option<Self> {
-        if fs::metadata(files.log()).is_ok_and(|log| log.len() > 0) {
+        if files.has_log() {
             return None;
         }
         let metadata = fs::metadata(files.database()).ok()?;
