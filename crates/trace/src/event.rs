@@ -62,6 +62,9 @@ pub struct ClassEntry {
     pub name: ClassName,
     pub first_probe: u32,
     pub methods: Vec<MethodKey>,
+    /// Its superclass and interfaces: what a class that no file defines, such
+    /// as a mock, leads to.
+    pub supertypes: Vec<ClassName>,
     /// Methods that could not be given a probe: whoever uses the class has to
     /// be taken for one that runs them.
     pub blind: Vec<u16>,

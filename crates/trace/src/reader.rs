@@ -64,16 +64,12 @@ pub fn read(bytes: &[u8]) -> Result<Trace, ReadTraceErrorKind> {
     }
     let mut trace = Trace::default();
     while !rest.is_empty() {
-        match read_frame(rest) {
-            Some((event, after)) => {
-                trace.events.push(event);
-                rest = after;
-            }
-            None => {
-                trace.cut_at = Some(bytes.len() - rest.len());
-                break;
-            }
-        }
+        let Some((event, after)) = read_frame(rest) else {
+            trace.cut_at = Some(bytes.len() - rest.len());
+            break;
+        };
+        trace.events.push(event);
+        rest = after;
     }
     Ok(trace)
 }
@@ -112,6 +108,7 @@ mod tests {
                 name: class.clone(),
                 first_probe: 0,
                 methods: vec![MethodKey::new("<init>", "()V"), MethodKey::new("t", "()V")],
+                supertypes: vec![ClassName::new("p/Base")],
                 blind: vec![],
             }),
             Event::Thing {

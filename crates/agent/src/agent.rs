@@ -1,0 +1,513 @@
+//! The agent in one JVM: what it does when the JVM calls.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use fewest_classfile::read::ClassFile;
+use fewest_model::{ClassName, Outcome};
+use fewest_trace::{ClassEntry, Event, Jvm, Thing};
+
+use crate::ask;
+use crate::config::Config;
+use crate::frameworks::{Frameworks, Subject};
+use crate::holder;
+use crate::hooks::{self, Hook};
+use crate::instrument::{self, InstrumentError};
+use crate::jvmti::{Jni, Jvmti, Local, ProbeArrays};
+use crate::ledger::Ledger;
+use crate::output::Output;
+use crate::registry::{PROBES_PER_HOLDER, Registry};
+
+static AGENT: OnceLock<Agent> = OnceLock::new();
+
+/// The agent of this JVM, while it is in working order.
+pub(crate) fn current() -> Option<&'static Agent> {
+    AGENT
+        .get()
+        .filter(|agent| !agent.given_up.load(Ordering::Relaxed))
+}
+
+/// Makes `agent` the one of this JVM; false if there is one already.
+pub(crate) fn install(agent: Agent) -> bool {
+    AGENT.set(agent).is_ok()
+}
+
+/// Leaves word of a failed start beside the configuration, for `fewest` to
+/// find: the user's own output is not ours to write to.
+pub(crate) fn leave_note(config: &Path, error: &dyn Error) {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    let _ = std::fs::write(config.with_extension("failed"), text);
+}
+
+/// Everything the agent holds. Each lock guards one thing; where two are
+/// needed, the ledger's is taken first.
+pub(crate) struct Agent {
+    config: Config,
+    jvmti: Jvmti,
+    started: Instant,
+    started_at: u64,
+    given_up: AtomicBool,
+    ledger: Mutex<Ledger>,
+    registry: Mutex<Registry>,
+    probes: Mutex<ProbeArrays>,
+    output: Mutex<Output>,
+    /// Windows that are open in frameworks' calls, to be closed in reverse.
+    calls: Mutex<Vec<OpenCall>>,
+    left_out: OnceLock<HashSet<ClassName>>,
+}
+
+/// A framework's call that the agent is inside of.
+struct OpenCall {
+    hook: Hook,
+    thread: u64,
+    /// `None` where the call concerns no test of its own.
+    window: Option<u32>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic under a lock makes the agent give up, so what it left behind is
+    // looked at no more than needed to end in order.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Agent {
+    pub(crate) fn new(config: Config, jvmti: Jvmti) -> Self {
+        let since_1970 = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Self {
+            config,
+            jvmti,
+            started: Instant::now(),
+            started_at: since_1970.as_millis() as u64,
+            given_up: AtomicBool::new(false),
+            ledger: Mutex::default(),
+            registry: Mutex::default(),
+            probes: Mutex::default(),
+            output: Mutex::default(),
+            calls: Mutex::default(),
+            left_out: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn jvmti(&self) -> Jvmti {
+        self.jvmti
+    }
+
+    /// After a panic: says so in the trace and does nothing more.
+    pub(crate) fn give_up(&self) {
+        self.given_up.store(true, Ordering::Relaxed);
+        let why = "the agent failed inside the JVM".to_owned();
+        lock(&self.output).write(vec![Event::Doubt { window: None, why }]);
+    }
+
+    fn now(&self) -> u64 {
+        self.started.elapsed().as_millis() as u64
+    }
+
+    /// The JVM can define classes: the holders come before any class that
+    /// needs them, and before other agents load theirs.
+    pub(crate) fn vm_started(&self, jni: Jni<'_>) {
+        let gate = jni.define_boot_class(holder::GATE, &holder::gate_class());
+        if gate.is_none() || !lock(&self.probes).define(jni, 2) {
+            self.doubt("the classes that probes write to could not be defined");
+            self.given_up.store(true, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn vm_initialized(&self, jni: Jni<'_>) {
+        if self.config.things {
+            let classes: Vec<Local<'_>> = hooks::JDK_CLASSES
+                .iter()
+                .filter_map(|name| jni.find_class(name))
+                .collect();
+            if !self.jvmti.retransform(&classes) {
+                self.doubt("the JDK's classes for reflection could not be listened to");
+            }
+        }
+        if self.config.parent.is_some() {
+            self.begin_trace();
+        }
+    }
+
+    pub(crate) fn vm_dies(&self, jni: Jni<'_>) {
+        let unseen = self.unseen_classes(jni);
+        let mut ledger = lock(&self.ledger);
+        self.add_hits(jni, &mut ledger);
+        ledger.end(unseen);
+        self.write(&mut ledger);
+    }
+
+    /// Loaded classes that should have passed the load hook and did not.
+    fn unseen_classes(&self, jni: Jni<'_>) -> Vec<ClassName> {
+        if !lock(&self.output).is_open() {
+            return Vec::new();
+        }
+        let loaded = self.jvmti.loaded_classes(jni);
+        let registry = lock(&self.registry);
+        loaded
+            .into_iter()
+            .filter(|name| !is_jdk_class(name))
+            .map(ClassName::new)
+            .filter(|name| !registry.knows(name))
+            .collect()
+    }
+
+    /// A class of the boot loader: left alone, but for the few of the JDK that
+    /// tell about reflection and resources.
+    pub(crate) fn boot_class_loads(&self, bytes: &[u8], again: bool) -> Option<Vec<u8>> {
+        if !again || !self.config.things {
+            return None;
+        }
+        let class = ClassFile::read(bytes).ok()?;
+        if !hooks::JDK_CLASSES.contains(&class.name().as_str()) {
+            return None;
+        }
+        let keys = instrument::method_keys(&class).ok()?;
+        instrument::instrument_jdk(&class, &keys).ok()
+    }
+
+    /// A class of any other loader: the one that gets probes.
+    pub(crate) fn class_loads(&self, jni: Jni<'_>, bytes: &[u8]) -> Option<Vec<u8>> {
+        match self.rewrite(jni, bytes) {
+            Ok(rewritten) => rewritten,
+            Err(error) => {
+                self.doubt(&format!("a class could not be rewritten: {error}"));
+                None
+            }
+        }
+    }
+
+    fn rewrite(&self, jni: Jni<'_>, bytes: &[u8]) -> Result<Option<Vec<u8>>, InstrumentError> {
+        let class = ClassFile::read(bytes)?;
+        let name = class.name();
+        if is_jdk_class(name.as_str()) || class.is_module() {
+            return Ok(None);
+        }
+        let methods = instrument::method_keys(&class)?;
+        let numbers = lock(&self.registry).numbers(&name, &methods);
+        self.define_holders(jni, numbers.first_probe + methods.len() as u32);
+        let instrumented = instrument::instrument(&class, &methods, numbers)?;
+        let mut supertypes = class.interface_names()?;
+        supertypes.extend(class.super_name());
+        lock(&self.registry).add_entry(ClassEntry {
+            id: numbers.class,
+            name: name.clone(),
+            first_probe: numbers.first_probe,
+            methods,
+            supertypes,
+            blind: instrumented.blind,
+        });
+        lock(&self.ledger).add_thing(Thing::Defined(name));
+        Ok(Some(instrumented.bytes))
+    }
+
+    /// Keeps one holder ahead of the numbers given out.
+    fn define_holders(&self, jni: Jni<'_>, probes: u32) {
+        let needed = probes.div_ceil(PROBES_PER_HOLDER) + 1;
+        let mut arrays = lock(&self.probes);
+        if arrays.count() < needed && !arrays.define(jni, needed) {
+            drop(arrays);
+            self.doubt("a class that probes write to could not be defined");
+        }
+    }
+
+    fn doubt(&self, why: &str) {
+        let mut ledger = lock(&self.ledger);
+        ledger.doubt(why);
+        self.write(&mut ledger);
+    }
+
+    /// Adds the probes that were hit since the last time.
+    fn add_hits(&self, jni: Jni<'_>, ledger: &mut Ledger) {
+        match lock(&self.probes).drain(jni) {
+            Some(hits) => ledger.add_probes(&hits),
+            None => ledger.doubt("the probes could not be read"),
+        }
+    }
+
+    /// Hands everything that has happened to the trace. Classes go first, so
+    /// that numbers are known before they are used.
+    fn write(&self, ledger: &mut Ledger) {
+        let mut events = lock(&self.registry).take_events();
+        events.extend(ledger.take_events());
+        lock(&self.output).write(events);
+    }
+
+    pub(crate) fn initializer_begins(&self, jni: Jni<'_>, class: u32) {
+        let mut ledger = lock(&self.ledger);
+        self.add_hits(jni, &mut ledger);
+        ledger.begin_initializer(class);
+    }
+
+    pub(crate) fn initializer_ends(&self, jni: Jni<'_>, class: u32) {
+        let mut ledger = lock(&self.ledger);
+        self.add_hits(jni, &mut ledger);
+        ledger.end_initializer(class);
+    }
+
+    pub(crate) fn thread_started(&self, jni: Jni<'_>, thread: Local<'_>, number: u64) {
+        let class = jni
+            .class_of(thread)
+            .and_then(|class| self.jvmti.class_name(class));
+        // The platform's workers run other tests when theirs are done; their
+        // windows are told apart without them.
+        if class.is_some_and(|class| class.starts_with("org/junit/platform/")) {
+            return;
+        }
+        lock(&self.ledger).thread_started(number);
+    }
+
+    pub(crate) fn thread_ended(&self, jni: Jni<'_>, number: u64) {
+        let mut ledger = lock(&self.ledger);
+        self.add_hits(jni, &mut ledger);
+        ledger.thread_ended(number);
+        self.write(&mut ledger);
+    }
+
+    /// A framework is about to run something. Returns whether to leave it out.
+    pub(crate) fn enter(
+        &self,
+        jni: Jni<'_>,
+        object: Option<Local<'_>>,
+        hook: i32,
+        thread: u64,
+    ) -> bool {
+        let Some(hook) = Hook::from_number(hook) else {
+            return false;
+        };
+        let frameworks = Frameworks {
+            jni,
+            jvmti: self.jvmti,
+        };
+        let subject = object.and_then(|object| frameworks.subject(hook, object));
+        if let Some(subject) = &subject
+            && self.leaves_out(subject)
+        {
+            return true;
+        }
+        let window = subject.and_then(|subject| self.open_window(jni, subject));
+        lock(&self.calls).push(OpenCall {
+            hook,
+            thread,
+            window,
+        });
+        false
+    }
+
+    fn open_window(&self, jni: Jni<'_>, subject: Subject) -> Option<u32> {
+        let method = subject.method.filter(|_| self.config.methods);
+        self.begin_trace();
+        let mut ledger = lock(&self.ledger);
+        self.add_hits(jni, &mut ledger);
+        let window = ledger.open(subject.class, method.map(Into::into), self.now());
+        self.write(&mut ledger);
+        Some(window)
+    }
+
+    pub(crate) fn exit(&self, jni: Jni<'_>, hook: i32, thread: u64) {
+        let window = {
+            let mut calls = lock(&self.calls);
+            let own = |call: &OpenCall| call.hook as i32 == hook && call.thread == thread;
+            calls
+                .iter()
+                .rposition(own)
+                .and_then(|at| calls.remove(at).window)
+        };
+        if let Some(window) = window {
+            let mut ledger = lock(&self.ledger);
+            self.add_hits(jni, &mut ledger);
+            ledger.close(window, self.now());
+            self.write(&mut ledger);
+        }
+    }
+
+    /// Something has happened that is worth a note.
+    pub(crate) fn note(
+        &self,
+        jni: Jni<'_>,
+        first: Option<Local<'_>>,
+        second: Option<Local<'_>>,
+        hook: i32,
+    ) {
+        let Some(first) = first else { return };
+        let frameworks = Frameworks {
+            jni,
+            jvmti: self.jvmti,
+        };
+        if let status @ 0..28 = hook - Hook::TestNgStatus as i32 {
+            return self.testng_status(frameworks.testng_result(first), status);
+        }
+        match Hook::from_number(hook) {
+            Some(Hook::Reflected) => self.class_reflected(first),
+            Some(Hook::Resource) => self.resource_asked(jni, first),
+            Some(Hook::Named) => self.class_named(jni, first),
+            Some(Hook::JUnit4Finished) => self.count_test(frameworks.junit4(first)),
+            Some(Hook::JUnit4Failure) => {
+                self.outcome(frameworks.junit4_failure(first), Outcome::Failed);
+            }
+            Some(Hook::JUnit4Assumption) => {
+                self.outcome(frameworks.junit4_failure(first), Outcome::Skipped);
+            }
+            Some(Hook::JUnit4Ignored) => self.outcome(frameworks.junit4(first), Outcome::Skipped),
+            Some(Hook::JUnit3Problem) => self.outcome(frameworks.junit3(first), Outcome::Failed),
+            Some(Hook::PlatformSkipped) => {
+                self.outcome(frameworks.platform(first), Outcome::Skipped);
+            }
+            Some(Hook::PlatformFinished) => {
+                let subject = frameworks.platform(first);
+                if frameworks.is_platform_test(first) {
+                    self.count_test(subject.clone());
+                }
+                match second
+                    .and_then(|result| frameworks.platform_status(result))
+                    .as_deref()
+                {
+                    Some("SUCCESSFUL") => {}
+                    Some("ABORTED") => self.outcome(subject, Outcome::Skipped),
+                    _ => self.outcome(subject, Outcome::Failed),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// `ITestResult`: 1 is success, 2 failure, 3 skip, 4 failure within the
+    /// success percentage, 16 started.
+    fn testng_status(&self, subject: Option<Subject>, status: i32) {
+        match status {
+            1 => self.count_test(subject),
+            2 => self.outcome(subject, Outcome::Failed),
+            3 => self.outcome(subject, Outcome::Skipped),
+            4 => self.outcome(subject, Outcome::Flaky),
+            _ => {}
+        }
+    }
+
+    fn count_test(&self, subject: Option<Subject>) {
+        if let Some(subject) = subject {
+            lock(&self.ledger).count_test(&subject.class);
+        }
+    }
+
+    fn outcome(&self, subject: Option<Subject>, outcome: Outcome) {
+        let class = subject.map(|subject| subject.class);
+        lock(&self.ledger).add_outcome(class.as_ref(), outcome);
+    }
+
+    fn class_reflected(&self, class: Local<'_>) {
+        if let Some(name) = self.jvmti.class_name(class)
+            && !is_jdk_class(&name)
+        {
+            lock(&self.ledger).add_thing(Thing::Reflected(ClassName::new(name)));
+        }
+    }
+
+    fn class_named(&self, jni: Jni<'_>, name: Local<'_>) {
+        if let Some(name) = jni.string(name)
+            && !name.starts_with('[')
+        {
+            lock(&self.ledger).add_thing(Thing::Named(ClassName::from_dotted(&name)));
+        }
+    }
+
+    fn resource_asked(&self, jni: Jni<'_>, name: Local<'_>) {
+        let Some(name) = jni.string(name) else { return };
+        let thing = match name.strip_suffix(".class") {
+            // Class loading asks for every class by its file. Where the class
+            // is there, the use of it tells more; where it is not, that counts.
+            Some(class) => Thing::Named(ClassName::new(class)),
+            None => Thing::Resource(name.into()),
+        };
+        lock(&self.ledger).add_thing(thing);
+    }
+
+    /// Whether a test class need not run.
+    fn leaves_out(&self, subject: &Subject) -> bool {
+        let Some(program) = &self.config.program else {
+            return false;
+        };
+        let left_out = self.left_out.get_or_init(|| {
+            self.begin_trace();
+            ask::classes_to_leave_out(program, &self.task_folder(), &self.jvm())
+        });
+        if !left_out.contains(&subject.class) {
+            return false;
+        }
+        let mut ledger = lock(&self.ledger);
+        ledger.add_event(Event::LeftOut {
+            class: subject.class.clone(),
+        });
+        self.write(&mut ledger);
+        true
+    }
+
+    /// Where this JVM's files go.
+    fn task_folder(&self) -> PathBuf {
+        match self.config.program {
+            Some(_) => self.config.folder.join(self.own_name()),
+            None => self.config.folder.clone(),
+        }
+    }
+
+    /// A name that no other JVM of this run has.
+    fn own_name(&self) -> String {
+        format!("jvm-{}-{}", std::process::id(), self.started_at)
+    }
+
+    fn jvm(&self) -> Jvm {
+        let property = |name| self.jvmti.system_property(name).unwrap_or_default();
+        let directory = std::env::current_dir().unwrap_or_default();
+        let class_path = property("java.class.path");
+        Jvm {
+            pid: std::process::id(),
+            started_at: self.started_at,
+            java_home: property("java.home"),
+            java_version: property("java.vm.version"),
+            class_path: class_path
+                .split(':')
+                .filter(|entry| !entry.is_empty())
+                .map(|entry| directory.join(entry).to_string_lossy().into_owned())
+                .collect(),
+            working_directory: directory.to_string_lossy().into_owned(),
+            parent: self.config.parent.clone(),
+        }
+    }
+
+    /// Opens the trace, if it is not open yet.
+    fn begin_trace(&self) {
+        let mut output = lock(&self.output);
+        if output.is_open() {
+            return;
+        }
+        let folder = self.task_folder().join("traces");
+        let name = format!("{}.trace", self.own_name());
+        // Where it fails there is no trace, and the tests run again next time.
+        let _ = output.open(&folder, &name, &Event::Jvm(self.jvm()));
+    }
+
+    /// The trace's file name and the windows that are open, for a JVM that
+    /// this one starts.
+    #[expect(dead_code, reason = "used when child JVMs are followed")]
+    pub(crate) fn open_windows(&self) -> Option<(String, Vec<u32>)> {
+        let name = lock(&self.output).file_name()?;
+        Some((name, lock(&self.ledger).open_windows()))
+    }
+}
+
+/// Whether a class belongs to the JDK, by its name. Such classes are part of
+/// the environment that records are kept for. Parts of the JDK under other
+/// names are rewritten like libraries, which does no harm.
+fn is_jdk_class(name: &str) -> bool {
+    const PREFIXES: [&str; 4] = ["java/", "jdk/", "sun/", "com/sun/"];
+    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}

@@ -1,0 +1,146 @@
+//! Asks `fewest` which test classes can be left out.
+//!
+//! Where no build tool has asked before the JVM started (`fewest exec`), the
+//! JVM asks by itself, once, when its first test class is about to run. The
+//! question and the answer are files in a task folder; see
+//! `docs/reference/run-folder.md`.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use fewest_model::ClassName;
+use fewest_trace::Jvm;
+use serde_json::{Value, json};
+
+/// The classes that need not run. No answer, no class.
+pub(crate) fn classes_to_leave_out(
+    program: &Path,
+    task_folder: &Path,
+    jvm: &Jvm,
+) -> HashSet<ClassName> {
+    ask(program, task_folder, jvm).unwrap_or_default()
+}
+
+fn ask(program: &Path, task_folder: &Path, jvm: &Jvm) -> Option<HashSet<ClassName>> {
+    let arguments = jvm_arguments(&command_line()?);
+    let request = json!({
+        "format": 1,
+        "module": "",
+        "task": "exec",
+        "basedir": jvm.working_directory,
+        "classpath": jvm.class_path,
+        "testClasses": null,
+        "reports": null,
+        "startedAt": jvm.started_at,
+        "javaHome": jvm.java_home,
+        "jvmArgs": arguments,
+        "systemProperties": {},
+        "environment": {},
+        "settings": {},
+    });
+    fs::write(task_folder.join("request.json"), request.to_string()).ok()?;
+    let status = Command::new(program)
+        .arg("ask")
+        .arg(task_folder)
+        .env_remove("JAVA_TOOL_OPTIONS")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .ok()?;
+    if !status.success() {
+        return None;
+    }
+    let answer = fs::read(task_folder.join("answer.json")).ok()?;
+    skipped(&serde_json::from_slice(&answer).ok()?)
+}
+
+fn skipped(answer: &Value) -> Option<HashSet<ClassName>> {
+    if answer.get("format")?.as_u64()? != 1 {
+        return None;
+    }
+    answer
+        .get("skip")?
+        .as_array()?
+        .iter()
+        .map(|name| name.as_str().map(ClassName::new))
+        .collect()
+}
+
+/// The words of this process's command line.
+fn command_line() -> Option<Vec<String>> {
+    let bytes = fs::read("/proc/self/cmdline").ok()?;
+    let words = bytes.split(|&byte| byte == 0);
+    Some(
+        words
+            .map(|word| String::from_utf8_lossy(word).into_owned())
+            .collect(),
+    )
+}
+
+/// The options of `java` among the words of a command line, without the class
+/// path, which is told elsewhere, and without this agent.
+fn jvm_arguments(words: &[String]) -> Vec<String> {
+    let mut arguments = Vec::new();
+    let mut words = words.iter().skip(1);
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-cp" | "-classpath" | "--class-path" => {
+                words.next();
+            }
+            // These take the next word as their value.
+            "--module-path"
+            | "-p"
+            | "--add-modules"
+            | "--add-opens"
+            | "--add-exports"
+            | "--add-reads"
+            | "--patch-module"
+            | "--upgrade-module-path" => {
+                arguments.push(word.clone());
+                arguments.extend(words.next().cloned());
+            }
+            "-jar" => break,
+            own if own.starts_with("-agentpath:") && own.contains("fewest") => {}
+            option if option.starts_with('-') || option.starts_with('@') => {
+                arguments.push(option.to_owned());
+            }
+            _ => break,
+        }
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn only_options_of_the_jvm_are_arguments() {
+        let line = words(
+            "java -ea -cp a:b -Dx=1 --add-opens a/b=c -agentpath:/l/libfewest_agent.so=x Main -v",
+        );
+        assert_eq!(
+            jvm_arguments(&line),
+            ["-ea", "-Dx=1", "--add-opens", "a/b=c"]
+        );
+        assert_eq!(
+            jvm_arguments(&words("java -jar x.jar -q")),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn an_answer_of_another_format_leaves_nothing_out() {
+        assert_eq!(skipped(&json!({"format": 2, "skip": ["A"]})), None);
+        assert_eq!(skipped(&json!({"format": 1, "skip": [7]})), None);
+        let classes = skipped(&json!({"format": 1, "skip": ["p/A"]})).unwrap();
+        assert!(classes.contains(&ClassName::new("p/A")));
+    }
+}

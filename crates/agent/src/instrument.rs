@@ -1,0 +1,221 @@
+//! Puts probes and hooks into a class as it loads.
+
+use fewest_classfile::read::{AttributeKind, ClassFile, Member, ReadError, access, opcode};
+use fewest_classfile::rewrite::{ClassEditor, RewriteError, Snippet};
+use fewest_model::MethodKey;
+use thiserror::Error;
+
+use crate::holder;
+use crate::hooks::{self, Hook, Listen};
+use crate::registry::{Numbers, PROBES_PER_HOLDER};
+
+#[derive(Debug, Error)]
+pub(crate) enum InstrumentError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Rewrite(#[from] RewriteError),
+}
+
+/// A class with probes in it.
+pub(crate) struct Instrumented {
+    pub(crate) bytes: Vec<u8>,
+    /// Methods that could not be given a probe, by their place in the class.
+    pub(crate) blind: Vec<u16>,
+}
+
+/// The methods of a class in their order, by name and descriptor.
+pub(crate) fn method_keys(class: &ClassFile<'_>) -> Result<Vec<MethodKey>, ReadError> {
+    class
+        .methods()
+        .iter()
+        .map(|method| class.method_key(method))
+        .collect()
+}
+
+/// Puts a probe at the entry of every method, watches the static initializer,
+/// and listens where a test framework runs tests.
+pub(crate) fn instrument(
+    class: &ClassFile<'_>,
+    keys: &[MethodKey],
+    numbers: Numbers,
+) -> Result<Instrumented, InstrumentError> {
+    let mut editor = Editor::new(class);
+    let name = class.name();
+    for (index, (method, key)) in class.methods().iter().zip(keys).enumerate() {
+        if class.attribute_of(method, AttributeKind::Code).is_none() {
+            continue;
+        }
+        editor.add_probe(index, numbers.first_probe + index as u32)?;
+        if key.is_static_initializer() && method.is_static() {
+            editor.watch_initializer(index, numbers.class)?;
+        }
+        if let Some((hook, listen)) =
+            hooks::framework_hook(name.as_str(), &key.name, &key.descriptor)
+            && method.access & access::ABSTRACT == 0
+        {
+            editor.listen(index, method, hook, listen)?;
+        }
+    }
+    let rewritten = editor.inner.finish_what_fits();
+    let blind = rewritten
+        .left_alone
+        .iter()
+        .map(|left| left.method as u16)
+        .collect();
+    Ok(Instrumented {
+        bytes: rewritten.bytes,
+        blind,
+    })
+}
+
+/// Listens in a class of the JDK.
+pub(crate) fn instrument_jdk(
+    class: &ClassFile<'_>,
+    keys: &[MethodKey],
+) -> Result<Vec<u8>, InstrumentError> {
+    let mut editor = Editor::new(class);
+    let name = class.name();
+    for (index, (method, key)) in class.methods().iter().zip(keys).enumerate() {
+        if let Some((hook, listen)) = hooks::jdk_hook(name.as_str(), &key.name, &key.descriptor)
+            && class.attribute_of(method, AttributeKind::Code).is_some()
+        {
+            editor.listen(index, method, hook, listen)?;
+        }
+    }
+    Ok(editor.inner.finish()?)
+}
+
+struct Editor<'a> {
+    inner: ClassEditor<'a>,
+}
+
+impl<'a> Editor<'a> {
+    fn new(class: &'a ClassFile<'a>) -> Self {
+        Self {
+            inner: ClassEditor::new(class),
+        }
+    }
+
+    fn add_probe(&mut self, method: usize, probe: u32) -> Result<(), RewriteError> {
+        let holder = holder::probes_name(probe / PROBES_PER_HOLDER);
+        let (field, descriptor) = holder::PROBES_FIELD;
+        let array =
+            self.inner
+                .field_ref(holder.as_bytes(), field.as_bytes(), descriptor.as_bytes())?;
+        let id = (probe % PROBES_PER_HOLDER) as i16;
+        self.inner
+            .insert_at_entry(method, Snippet::probe(array, id))
+    }
+
+    fn watch_initializer(&mut self, method: usize, class: u32) -> Result<(), RewriteError> {
+        let class = self.inner.integer(class as i32)?;
+        let call = |editor: &mut Self, gate: &str| {
+            let target = editor.gate(gate, "(I)V")?;
+            let mut code = vec![opcode::LDC_W];
+            code.extend(class.to_be_bytes());
+            code.push(opcode::INVOKESTATIC);
+            code.extend(target.to_be_bytes());
+            Ok::<_, RewriteError>(Snippet::straight(code, 1))
+        };
+        let begin = call(self, "beginInitializer")?;
+        let end = call(self, "endInitializer")?;
+        self.inner.insert_at_entry(method, begin)?;
+        self.inner.on_exit(method, end.clone(), end, false)
+    }
+
+    fn listen(
+        &mut self,
+        index: usize,
+        method: &Member,
+        hook: Hook,
+        listen: Listen,
+    ) -> Result<(), RewriteError> {
+        debug_assert!(
+            method.access & access::STATIC == 0 || !matches!(listen, Listen::AtWithNumber { .. })
+        );
+        match listen {
+            Listen::Around { subject, may_skip } => {
+                let exit = self.exit(hook)?;
+                let enter = self.enter(subject, hook, may_skip)?;
+                self.inner.insert_at_entry(index, enter)?;
+                self.inner.on_exit(index, exit.clone(), exit, false)
+            }
+            Listen::At { first, second } => {
+                let second = match second {
+                    Some(local) => vec![opcode::ALOAD, local],
+                    None => vec![opcode::ACONST_NULL],
+                };
+                let number = vec![opcode::BIPUSH, hook as u8];
+                self.note(index, first, second, number)
+            }
+            Listen::AtWithNumber { first, number } => {
+                let number = vec![
+                    opcode::BIPUSH,
+                    hook as u8,
+                    opcode::ILOAD,
+                    number,
+                    opcode::IADD,
+                ];
+                self.note(index, first, vec![opcode::ACONST_NULL], number)
+            }
+        }
+    }
+
+    /// `note(first, second, number)` at the entry of a method.
+    fn note(
+        &mut self,
+        method: usize,
+        first: u8,
+        second: Vec<u8>,
+        number: Vec<u8>,
+    ) -> Result<(), RewriteError> {
+        let target = self.gate("note", "(Ljava/lang/Object;Ljava/lang/Object;I)V")?;
+        let mut code = vec![opcode::ALOAD, first]; // Stack: Object
+        code.extend(second); // Stack: Object, Object
+        code.extend(number); // Stack: Object, Object, int
+        code.push(opcode::INVOKESTATIC);
+        code.extend(target.to_be_bytes()); // Stack: empty
+        // Padding keeps the insertion on the cheap path.
+        while code.len() % 4 != 0 {
+            code.push(opcode::NOP);
+        }
+        self.inner
+            .insert_at_entry(method, Snippet::straight(code, 4))
+    }
+
+    fn enter(&mut self, subject: u8, hook: Hook, may_skip: bool) -> Result<Snippet, RewriteError> {
+        let target = self.gate("enter", "(Ljava/lang/Object;I)Z")?;
+        let mut code = vec![opcode::ALOAD, subject, opcode::BIPUSH, hook as u8];
+        code.push(opcode::INVOKESTATIC);
+        code.extend(target.to_be_bytes()); // Stack: boolean
+        if !may_skip {
+            code.push(opcode::POP);
+            return Ok(Snippet::straight(code, 2));
+        }
+        // if (enter(…)) return;
+        code.extend([opcode::IFEQ, 0, 4, opcode::RETURN]);
+        Ok(Snippet {
+            code,
+            max_stack: 2,
+            frame_after: true,
+        })
+    }
+
+    fn exit(&mut self, hook: Hook) -> Result<Snippet, RewriteError> {
+        let target = self.gate("exit", "(I)V")?;
+        let mut code = vec![opcode::BIPUSH, hook as u8, opcode::INVOKESTATIC];
+        code.extend(target.to_be_bytes());
+        Ok(Snippet::straight(code, 1))
+    }
+
+    fn gate(&mut self, name: &str, descriptor: &str) -> Result<u16, RewriteError> {
+        debug_assert!(holder::GATE_METHODS.contains(&(name, descriptor)));
+        self.inner.method_ref(
+            holder::GATE.as_bytes(),
+            name.as_bytes(),
+            descriptor.as_bytes(),
+            false,
+        )
+    }
+}

@@ -1,0 +1,157 @@
+//! The functions of JVMTI that the agent calls.
+
+use std::ffi::{CStr, CString, c_char};
+use std::ptr;
+
+use fewest_classfile::read::decode_modified_utf8;
+use jvmti_bindings::sys::jni as jni_sys;
+use jvmti_bindings::sys::jvmti as sys;
+
+use super::jni::{Jni, Local};
+
+/// The agent's JVMTI environment.
+#[derive(Clone, Copy)]
+pub(crate) struct Jvmti {
+    env: *mut sys::jvmtiEnv,
+}
+
+// SAFETY: a JVMTI environment may be used by every thread (JVMTI
+// specification, "Environment Execution").
+unsafe impl Send for Jvmti {}
+// SAFETY: as above.
+unsafe impl Sync for Jvmti {}
+
+/// Calls a function of the JVMTI table; `None` if it is missing or fails.
+macro_rules! call {
+    ($jvmti:expr, $function:ident $(, $argument:expr)*) => {
+        // SAFETY: `Jvmti::new` demands a valid environment; out-parameters
+        // point to live locals; references come from the JVM.
+        unsafe {
+            (*(*$jvmti.env).functions)
+                .$function
+                .map(|function| function($jvmti.env $(, $argument)*))
+                .filter(|error| *error == sys::jvmtiError::NONE)
+        }
+    };
+}
+
+impl Jvmti {
+    /// Wraps the environment that `GetEnv` returned.
+    ///
+    /// # Safety
+    /// `env` must be a JVMTI environment that is never disposed of.
+    pub(super) unsafe fn new(env: *mut sys::jvmtiEnv) -> Self {
+        Self { env }
+    }
+
+    pub(super) fn add_capabilities(self, capabilities: &sys::jvmtiCapabilities) -> bool {
+        call!(self, AddCapabilities, capabilities).is_some()
+    }
+
+    pub(super) fn set_callbacks(self, callbacks: &sys::jvmtiEventCallbacks) -> bool {
+        let size = size_of::<sys::jvmtiEventCallbacks>() as jni_sys::jint;
+        call!(self, SetEventCallbacks, callbacks, size).is_some()
+    }
+
+    pub(super) fn enable(self, event: sys::jvmtiEvent) -> bool {
+        call!(
+            self,
+            SetEventNotificationMode,
+            sys::JVMTI_ENABLE,
+            event,
+            ptr::null_mut()
+        )
+        .is_some()
+    }
+
+    /// Memory that the JVM takes over, holding `bytes`.
+    pub(super) fn allocate(self, bytes: &[u8]) -> Option<*mut u8> {
+        let mut memory = ptr::null_mut();
+        call!(
+            self,
+            Allocate,
+            bytes.len() as jni_sys::jlong,
+            &raw mut memory
+        )?;
+        // SAFETY: the JVM just gave us `bytes.len()` bytes of its own.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), memory, bytes.len()) };
+        Some(memory)
+    }
+
+    fn deallocate(self, memory: *mut u8) {
+        let _ = call!(self, Deallocate, memory);
+    }
+
+    /// Takes over a text that the JVM allocated.
+    fn take_text(self, text: *mut c_char) -> Option<String> {
+        if text.is_null() {
+            return None;
+        }
+        // SAFETY: the JVM returned a text that ends with NUL.
+        let copy = decode_modified_utf8(unsafe { CStr::from_ptr(text) }.to_bytes()).into_owned();
+        self.deallocate(text.cast());
+        Some(copy)
+    }
+
+    /// The VM name of a class; `None` for arrays, primitives, and classes
+    /// without a name of their own (hidden ones).
+    pub(crate) fn class_name(self, class: Local<'_>) -> Option<String> {
+        let mut signature = ptr::null_mut();
+        call!(
+            self,
+            GetClassSignature,
+            class.as_raw(),
+            &raw mut signature,
+            ptr::null_mut()
+        )?;
+        let signature = self.take_text(signature)?;
+        let name = signature.strip_prefix('L')?.strip_suffix(';')?;
+        // The signature of a hidden class has a dot before its suffix.
+        (!name.contains('.')).then(|| name.to_owned())
+    }
+
+    pub(crate) fn system_property(self, name: &str) -> Option<String> {
+        let name = CString::new(name).ok()?;
+        let mut value = ptr::null_mut();
+        call!(self, GetSystemProperty, name.as_ptr(), &raw mut value)?;
+        self.take_text(value)
+    }
+
+    /// Names of the loaded classes that a loader other than the boot loader
+    /// defined.
+    pub(crate) fn loaded_classes(self, jni: Jni<'_>) -> Vec<String> {
+        let (mut count, mut classes) = (0, ptr::null_mut());
+        if call!(self, GetLoadedClasses, &raw mut count, &raw mut classes).is_none() {
+            return Vec::new();
+        }
+        // SAFETY: the JVM returned `count` references in memory of its own.
+        let references = unsafe { std::slice::from_raw_parts(classes, count as usize) };
+        let names = references
+            .iter()
+            .filter_map(|&class| {
+                let class = jni.local(class)?;
+                let mut loader = ptr::null_mut();
+                call!(self, GetClassLoader, class.as_raw(), &raw mut loader)?;
+                if loader.is_null() {
+                    None
+                } else {
+                    self.class_name(class)
+                }
+            })
+            .collect();
+        self.deallocate(classes.cast());
+        names
+    }
+
+    /// Sends loaded classes through the load hook again.
+    pub(crate) fn retransform(self, classes: &[Local<'_>]) -> bool {
+        let classes: Vec<_> = classes.iter().map(|class| class.as_raw()).collect();
+        call!(
+            self,
+            RetransformClasses,
+            classes.len() as jni_sys::jint,
+            classes.as_ptr()
+        )
+        .is_some()
+    }
+}

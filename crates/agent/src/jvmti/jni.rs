@@ -1,0 +1,249 @@
+//! The functions of JNI that the agent calls.
+
+use std::ffi::{CStr, CString, c_char};
+use std::marker::PhantomData;
+use std::ptr;
+
+use fewest_classfile::read::decode_modified_utf8;
+use jvmti_bindings::sys::jni as sys;
+
+/// The calling thread's way into Java.
+///
+/// Methods clear whatever exception they meet: the agent's questions must not
+/// show in the user's program. Strings and names are modified UTF-8.
+#[derive(Clone, Copy)]
+pub(crate) struct Jni<'a> {
+    env: *mut sys::JNIEnv,
+    frame: PhantomData<&'a ()>,
+}
+
+/// A reference to an object that is valid until the native call returns.
+#[derive(Clone, Copy)]
+pub(crate) struct Local<'a> {
+    object: sys::jobject,
+    frame: PhantomData<&'a ()>,
+}
+
+/// A reference to an object that is valid until it is given back.
+pub(crate) struct Global(sys::jobject);
+
+// SAFETY: JNI global references may be used by every thread (JNI
+// specification, "Global and Local References").
+unsafe impl Send for Global {}
+// SAFETY: as above; the reference itself is never written after creation.
+unsafe impl Sync for Global {}
+
+/// Calls a function of the JNI table.
+macro_rules! call {
+    ($jni:expr, $function:ident $(, $argument:expr)*) => {
+        // SAFETY: `env` is the calling thread's, which `Jni::new` demands; the
+        // table's functions live as long as the JVM; references come from
+        // `Local` and `Global`, which keep them valid.
+        unsafe { ((**$jni.env).$function)($jni.env $(, $argument)*) }
+    };
+}
+
+impl<'a> Jni<'a> {
+    /// Wraps the environment that the JVM handed to a callback.
+    ///
+    /// # Safety
+    /// `env` must be the calling thread's, and valid for `'a`.
+    pub(crate) unsafe fn new(env: *mut sys::JNIEnv) -> Self {
+        Self {
+            env,
+            frame: PhantomData,
+        }
+    }
+
+    pub(super) fn local(self, object: sys::jobject) -> Option<Local<'a>> {
+        (!object.is_null()).then_some(Local {
+            object,
+            frame: PhantomData,
+        })
+    }
+
+    /// Clears a pending exception; says whether there was one.
+    pub(crate) fn clear_exception(self) -> bool {
+        let pending = call!(self, ExceptionCheck) != 0;
+        if pending {
+            call!(self, ExceptionClear);
+        }
+        pending
+    }
+
+    /// Defines a class of the boot loader.
+    pub(crate) fn define_boot_class(self, name: &str, bytes: &[u8]) -> Option<Local<'a>> {
+        let name = CString::new(name).ok()?;
+        let class = call!(
+            self,
+            DefineClass,
+            name.as_ptr(),
+            ptr::null_mut(),
+            bytes.as_ptr().cast(),
+            bytes.len() as sys::jsize
+        );
+        if self.clear_exception() {
+            None
+        } else {
+            self.local(class)
+        }
+    }
+
+    /// Finds a class by its VM name, as the boot and system loaders see it.
+    pub(crate) fn find_class(self, name: &str) -> Option<Local<'a>> {
+        let name = CString::new(name).ok()?;
+        let class = call!(self, FindClass, name.as_ptr());
+        if self.clear_exception() {
+            None
+        } else {
+            self.local(class)
+        }
+    }
+
+    pub(crate) fn class_of(self, object: Local<'_>) -> Option<Local<'a>> {
+        self.local(call!(self, GetObjectClass, object.object))
+    }
+
+    pub(crate) fn static_object(
+        self,
+        class: Local<'_>,
+        name: &CStr,
+        descriptor: &CStr,
+    ) -> Option<Local<'a>> {
+        let field = call!(
+            self,
+            GetStaticFieldID,
+            class.object,
+            name.as_ptr(),
+            descriptor.as_ptr()
+        );
+        if self.clear_exception() || field.is_null() {
+            return None;
+        }
+        self.local(call!(self, GetStaticObjectField, class.object, field))
+    }
+
+    /// Reads an object field that the class of `object` declares or inherits.
+    pub(crate) fn field(
+        self,
+        object: Local<'_>,
+        name: &CStr,
+        descriptor: &CStr,
+    ) -> Option<Local<'a>> {
+        let class = self.class_of(object)?;
+        let field = call!(
+            self,
+            GetFieldID,
+            class.object,
+            name.as_ptr(),
+            descriptor.as_ptr()
+        );
+        if self.clear_exception() || field.is_null() {
+            return None;
+        }
+        self.local(call!(self, GetObjectField, object.object, field))
+    }
+
+    /// Calls a method without arguments that returns an object.
+    pub(crate) fn call(
+        self,
+        object: Local<'_>,
+        name: &CStr,
+        descriptor: &CStr,
+    ) -> Option<Local<'a>> {
+        let method = self.method(object, name, descriptor)?;
+        let result = call!(self, CallObjectMethodA, object.object, method, ptr::null());
+        if self.clear_exception() {
+            None
+        } else {
+            self.local(result)
+        }
+    }
+
+    /// Calls a method with one `int` argument that returns an object.
+    pub(crate) fn call_with_int(
+        self,
+        object: Local<'_>,
+        name: &CStr,
+        descriptor: &CStr,
+        argument: i32,
+    ) -> Option<Local<'a>> {
+        let method = self.method(object, name, descriptor)?;
+        let arguments = [sys::jvalue { i: argument }];
+        let result = call!(
+            self,
+            CallObjectMethodA,
+            object.object,
+            method,
+            arguments.as_ptr()
+        );
+        if self.clear_exception() {
+            None
+        } else {
+            self.local(result)
+        }
+    }
+
+    fn method(self, object: Local<'_>, name: &CStr, descriptor: &CStr) -> Option<sys::jmethodID> {
+        let class = self.class_of(object)?;
+        let method = call!(
+            self,
+            GetMethodID,
+            class.object,
+            name.as_ptr(),
+            descriptor.as_ptr()
+        );
+        (!self.clear_exception() && !method.is_null()).then_some(method)
+    }
+
+    pub(crate) fn is_instance(self, object: Local<'_>, class: Local<'_>) -> bool {
+        call!(self, IsInstanceOf, object.object, class.object) != 0
+    }
+
+    /// The text of a `java.lang.String`.
+    pub(crate) fn string(self, string: Local<'_>) -> Option<String> {
+        let chars: *const c_char = call!(self, GetStringUTFChars, string.object, ptr::null_mut());
+        if self.clear_exception() || chars.is_null() {
+            return None;
+        }
+        // SAFETY: `GetStringUTFChars` returned a text that ends with NUL, and
+        // it stays valid until it is released below.
+        let text = decode_modified_utf8(unsafe { CStr::from_ptr(chars) }.to_bytes()).into_owned();
+        call!(self, ReleaseStringUTFChars, string.object, chars);
+        Some(text)
+    }
+
+    pub(crate) fn global(self, object: Local<'_>) -> Option<Global> {
+        let global = call!(self, NewGlobalRef, object.object);
+        (!global.is_null()).then_some(Global(global))
+    }
+
+    pub(super) fn critical_bytes<T>(
+        self,
+        array: &Global,
+        length: usize,
+        read: impl FnOnce(*mut u8, bool) -> T,
+    ) -> Option<T> {
+        let mut copied: sys::jboolean = 0;
+        let bytes = call!(self, GetPrimitiveArrayCritical, array.0, &raw mut copied);
+        if bytes.is_null() {
+            return None;
+        }
+        debug_assert!(length > 0);
+        let result = read(bytes.cast(), copied != 0);
+        call!(self, ReleasePrimitiveArrayCritical, array.0, bytes, 0);
+        Some(result)
+    }
+}
+
+impl Local<'_> {
+    pub(super) fn as_raw(self) -> sys::jobject {
+        self.object
+    }
+}
+
+impl Global {
+    pub(crate) fn as_local<'a>(&self, jni: Jni<'a>) -> Option<Local<'a>> {
+        jni.local(self.0)
+    }
+}

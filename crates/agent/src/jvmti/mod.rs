@@ -1,0 +1,20 @@
+//! The border to the JVM: all unsafe code of the agent.
+//!
+//! [`Jni`] and [`Jvmti`] wrap the few functions that the agent calls, so that
+//! the rest of it is plain Rust. `exports` holds the functions that the JVM
+//! calls; each guards against panics.
+
+#![allow(
+    unsafe_code,
+    reason = "the JVM speaks C; everything that does so stands in this folder"
+)]
+
+mod env;
+mod exports;
+mod jni;
+mod natives;
+mod probes;
+
+pub(crate) use env::Jvmti;
+pub(crate) use jni::{Global, Jni, Local};
+pub(crate) use probes::ProbeArrays;

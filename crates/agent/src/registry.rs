@@ -1,0 +1,127 @@
+//! Numbers for classes and their methods' probes.
+
+use std::collections::HashMap;
+
+use fewest_model::{ClassName, MethodKey};
+use fewest_trace::{ClassEntry, Event};
+
+/// How many probes one holder class has room for: `sipush` reaches that far.
+pub(crate) const PROBES_PER_HOLDER: u32 = 32_768;
+
+/// Gives out numbers and keeps which class has which.
+#[derive(Debug, Default)]
+pub(crate) struct Registry {
+    classes: HashMap<ClassName, Vec<Registered>>,
+    next_class: u32,
+    next_probe: u32,
+    events: Vec<Event>,
+}
+
+/// The numbers of one class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    pub(crate) class: u32,
+    pub(crate) first_probe: u32,
+}
+
+#[derive(Debug)]
+struct Registered {
+    numbers: Numbers,
+    methods: Box<[MethodKey]>,
+}
+
+impl Registry {
+    /// The numbers of a class with these methods. A class that is loaded again
+    /// by another loader, or transformed again, gets the same numbers as long
+    /// as its methods are the same: uses are kept by name in the end.
+    pub(crate) fn numbers(&mut self, name: &ClassName, methods: &[MethodKey]) -> Numbers {
+        let known = self.classes.entry(name.clone()).or_default();
+        if let Some(found) = known
+            .iter()
+            .find(|registered| *registered.methods == *methods)
+        {
+            return found.numbers;
+        }
+        let numbers = Numbers {
+            class: self.next_class,
+            first_probe: self.next_probe,
+        };
+        self.next_class += 1;
+        self.next_probe += methods.len() as u32;
+        known.push(Registered {
+            numbers,
+            methods: methods.into(),
+        });
+        numbers
+    }
+
+    /// Tells the trace about a class that has been rewritten.
+    pub(crate) fn add_entry(&mut self, entry: ClassEntry) {
+        self.events.push(Event::Class(entry));
+    }
+
+    pub(crate) fn knows(&self, name: &ClassName) -> bool {
+        self.classes.contains_key(name)
+    }
+
+    /// How many holders the numbers given out so far need.
+    pub(crate) fn holders(&self) -> u32 {
+        self.next_probe.div_ceil(PROBES_PER_HOLDER).max(1)
+    }
+
+    pub(crate) fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn methods(names: &[&str]) -> Vec<MethodKey> {
+        names
+            .iter()
+            .map(|name| MethodKey::new(*name, "()V"))
+            .collect()
+    }
+
+    #[test]
+    fn the_same_class_gets_the_same_numbers() {
+        let mut registry = Registry::default();
+        let a = registry.numbers(&"A".into(), &methods(&["x", "y"]));
+        let b = registry.numbers(&"B".into(), &methods(&["x"]));
+        assert_eq!(
+            a,
+            Numbers {
+                class: 0,
+                first_probe: 0
+            }
+        );
+        assert_eq!(
+            b,
+            Numbers {
+                class: 1,
+                first_probe: 2
+            }
+        );
+        assert_eq!(registry.numbers(&"A".into(), &methods(&["x", "y"])), a);
+    }
+
+    #[test]
+    fn another_class_of_the_same_name_gets_other_numbers() {
+        let mut registry = Registry::default();
+        let one = registry.numbers(&"A".into(), &methods(&["x"]));
+        let other = registry.numbers(&"A".into(), &methods(&["y"]));
+        assert_ne!(one, other);
+    }
+
+    #[test]
+    fn a_million_methods_fit() {
+        let mut registry = Registry::default();
+        let many = methods(&["x"; 1000]);
+        for class in 0..1000 {
+            registry.numbers(&ClassName::new(format!("C{class}")), &many);
+        }
+        assert_eq!(registry.holders(), 31);
+    }
+}

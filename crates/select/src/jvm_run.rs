@@ -1,0 +1,207 @@
+//! What happened in one JVM, by test.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use fewest_model::{ClassName, MethodKey, Outcome};
+use fewest_trace::{ClassEntry, Event, Jvm, Thing, Trace, Uses};
+
+/// The trace of a JVM, sorted by test.
+#[derive(Debug, Default)]
+pub struct JvmRun {
+    pub jvm: Jvm,
+    /// Whether the JVM ended in an orderly way and the trace is whole.
+    pub complete: bool,
+    /// The tests in the order in which they first began.
+    pub tests: Vec<TestRun>,
+    pub left_out: BTreeSet<ClassName>,
+    /// What takes away the proof of every test in this JVM.
+    pub doubts: Vec<String>,
+    /// What was used while no test was running.
+    pub(crate) ambient: Numbers,
+    /// What static initializers used.
+    pub(crate) initializers: BTreeMap<ClassName, Numbers>,
+    classes: Vec<ClassEntry>,
+    by_name: HashMap<ClassName, Vec<usize>>,
+    things: HashMap<u32, Thing>,
+}
+
+/// One test class in one JVM.
+#[derive(Debug)]
+pub struct TestRun {
+    pub class: ClassName,
+    pub outcome: Outcome,
+    pub millis: u64,
+    /// How many tests ended in it.
+    pub tests: u32,
+    pub doubts: Vec<String>,
+    pub(crate) used: Numbers,
+}
+
+/// Numbers of probes and things.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    pub(crate) probes: BTreeSet<u32>,
+    pub(crate) things: BTreeSet<u32>,
+}
+
+impl Numbers {
+    fn add(&mut self, uses: &Uses) {
+        self.probes.extend(&uses.probes);
+        self.things.extend(&uses.things);
+    }
+}
+
+/// A window while the trace is read.
+struct Window {
+    test: usize,
+    closed: bool,
+    /// An [`Event::Late`] is still due.
+    lingers: bool,
+}
+
+impl JvmRun {
+    pub fn new(trace: Trace) -> Self {
+        let mut run = Self {
+            complete: trace.is_complete(),
+            ..Self::default()
+        };
+        let mut windows = HashMap::new();
+        for event in trace.events {
+            run.add(event, &mut windows);
+        }
+        run.classes.sort_by_key(|class| class.first_probe);
+        for (index, class) in run.classes.iter().enumerate() {
+            run.by_name
+                .entry(class.name.clone())
+                .or_default()
+                .push(index);
+        }
+        for window in windows.into_values() {
+            let test = &mut run.tests[window.test];
+            if !window.closed {
+                test.outcome = Outcome::Unfinished;
+            } else if window.lingers {
+                test.doubts
+                    .push("a thread that it left behind was not followed to its end".into());
+            }
+        }
+        run
+    }
+
+    fn add(&mut self, event: Event, windows: &mut HashMap<u32, Window>) {
+        match event {
+            Event::Jvm(jvm) => self.jvm = jvm,
+            Event::Class(class) => self.classes.push(class),
+            Event::Thing { id, thing } => {
+                self.things.insert(id, thing);
+            }
+            Event::Opened(open) => {
+                let test = self.test_index(&open.class);
+                windows.insert(
+                    open.window,
+                    Window {
+                        test,
+                        closed: false,
+                        lingers: false,
+                    },
+                );
+            }
+            Event::Closed(close) => {
+                if let Some(window) = windows.get_mut(&close.window) {
+                    window.closed = true;
+                    window.lingers = close.lingers;
+                    let test = &mut self.tests[window.test];
+                    test.outcome = test.outcome.max(close.outcome);
+                    test.millis += close.millis;
+                    test.tests += close.tests;
+                    test.used.add(&close.uses);
+                }
+            }
+            Event::Late { window, uses } => {
+                if let Some(window) = windows.get_mut(&window) {
+                    window.lingers = false;
+                    self.tests[window.test].used.add(&uses);
+                }
+            }
+            Event::Initialized { class, uses } => {
+                // A later class of the same name joins the first.
+                let name = self.classes.iter().find(|entry| entry.id == class);
+                if let Some(name) = name.map(|entry| entry.name.clone()) {
+                    self.initializers.entry(name).or_default().add(&uses);
+                }
+            }
+            Event::Ambient { uses } => self.ambient.add(&uses),
+            Event::LeftOut { class } => {
+                self.left_out.insert(class);
+            }
+            Event::Doubt { window: None, why } => self.doubts.push(why),
+            Event::Doubt {
+                window: Some(window),
+                why,
+            } => {
+                if let Some(window) = windows.get(&window) {
+                    self.tests[window.test].doubts.push(why);
+                }
+            }
+            Event::End { unseen } => {
+                self.doubts.extend(
+                    unseen
+                        .iter()
+                        .map(|class| format!("{} escaped the agent", class.dotted())),
+                );
+            }
+        }
+    }
+
+    fn test_index(&mut self, class: &ClassName) -> usize {
+        if let Some(index) = self.tests.iter().position(|test| test.class == *class) {
+            return index;
+        }
+        self.tests.push(TestRun {
+            class: class.clone(),
+            outcome: Outcome::Passed,
+            millis: 0,
+            tests: 0,
+            doubts: Vec::new(),
+            used: Numbers::default(),
+        });
+        self.tests.len() - 1
+    }
+
+    /// The class and method of a probe.
+    pub(crate) fn method(&self, probe: u32) -> Option<(&ClassName, &MethodKey)> {
+        let after = self
+            .classes
+            .partition_point(|class| class.first_probe <= probe);
+        // Classes without methods share their number with the one after them.
+        self.classes[..after]
+            .iter()
+            .rev()
+            .take_while(|class| {
+                class.methods.is_empty() || probe < class.first_probe + class.methods.len() as u32
+            })
+            .find_map(|class| {
+                let index = (probe - class.first_probe) as usize;
+                class.methods.get(index).map(|method| (&class.name, method))
+            })
+    }
+
+    pub(crate) fn thing(&self, id: u32) -> Option<&Thing> {
+        self.things.get(&id)
+    }
+
+    /// The classes of a name that were loaded: one, but for several loaders.
+    pub(crate) fn entries(&self, name: &ClassName) -> impl Iterator<Item = &ClassEntry> {
+        self.by_name
+            .get(name)
+            .into_iter()
+            .flatten()
+            .map(|&index| &self.classes[index])
+    }
+
+    /// Whether a class is one of the tests of this JVM, or nested in one.
+    pub(crate) fn is_test(&self, class: &ClassName) -> bool {
+        let outermost = class.outermost();
+        self.tests.iter().any(|test| test.class == outermost)
+    }
+}

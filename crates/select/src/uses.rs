@@ -1,0 +1,351 @@
+//! From what ran to what a test depends on.
+//!
+//! A trace says which methods ran and which things were looked at. This module
+//! adds what follows from the code alone: the classes that those methods name,
+//! supertypes, annotation types, and what the static initializers of used
+//! classes needed, whenever they ran (design §4, "what counts as use").
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use fewest_model::{ClassName, Element, MethodKey};
+use fewest_trace::{FileStamp, Thing};
+
+use crate::jvm_run::{JvmRun, Numbers, TestRun};
+
+/// What must be known of a class to tell what using it means.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClassFacts {
+    /// The superclass and the interfaces.
+    pub supertypes: Vec<ClassName>,
+    /// Types of the annotations that are kept at run time, on the class and
+    /// on its members.
+    pub annotation_types: Vec<ClassName>,
+    pub methods: BTreeMap<MethodKey, MethodFacts>,
+}
+
+/// What the code of a method names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MethodFacts {
+    pub classes: Vec<ClassName>,
+    /// Members that are looked up in the named class and found above it.
+    pub inherited: Vec<(ClassName, MethodKey)>,
+    pub static_reads: Vec<StaticField>,
+    pub static_writes: Vec<StaticField>,
+}
+
+/// A static field, by the class that code names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StaticField {
+    pub class: ClassName,
+    pub name: Arc<str>,
+}
+
+/// The classes of a class path.
+pub trait Classes {
+    /// `None` for a class that the class path does not have.
+    fn facts(&self, class: &ClassName) -> Option<Arc<ClassFacts>>;
+}
+
+/// What a test depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TestUses {
+    pub elements: BTreeSet<Element>,
+    /// Files, by the absolute path, as they were when they were looked at.
+    pub files: BTreeMap<Arc<str>, FileStamp>,
+    /// Directories that were listed, by the absolute path.
+    pub listings: BTreeSet<Arc<str>>,
+    /// Why this is no proof.
+    pub doubts: Vec<String>,
+}
+
+/// What each test of a JVM depends on, in the order of its tests.
+///
+/// A test that reads a static field which an earlier test has written inherits
+/// what the earlier one used: its outcome may come from there.
+pub fn uses_of_tests(run: &JvmRun, classes: &impl Classes) -> Vec<TestUses> {
+    let mut all: Vec<TestUses> = Vec::with_capacity(run.tests.len());
+    let mut writers: BTreeMap<StaticField, BTreeSet<usize>> = BTreeMap::new();
+    for (index, test) in run.tests.iter().enumerate() {
+        let mut expansion = Expansion::new(run, classes);
+        expansion.add_test(test);
+        let Expansion {
+            mut uses,
+            static_reads,
+            static_writes,
+            ..
+        } = expansion;
+        let earlier: BTreeSet<usize> = static_reads
+            .iter()
+            .filter_map(|field| writers.get(field))
+            .flatten()
+            .copied()
+            .collect();
+        for writer in earlier {
+            uses.inherit(&all[writer]);
+        }
+        for field in static_writes {
+            writers.entry(field).or_default().insert(index);
+        }
+        all.push(uses);
+    }
+    all
+}
+
+/// What a whole JVM used: a child of a test counts for it as one.
+pub fn uses_of_jvm(run: &JvmRun, classes: &impl Classes) -> TestUses {
+    let mut expansion = Expansion::new(run, classes);
+    expansion.add_numbers(&run.ambient);
+    for test in &run.tests {
+        expansion.add_numbers(&test.used);
+    }
+    expansion.finish();
+    let mut uses = expansion.uses;
+    uses.doubts.extend(run.doubts.iter().cloned());
+    if !run.complete {
+        uses.doubts
+            .push("a JVM that it started did not end in an orderly way".into());
+    }
+    uses
+}
+
+impl TestUses {
+    /// Adds everything that another test or JVM depends on.
+    pub fn inherit(&mut self, other: &Self) {
+        self.elements.extend(other.elements.iter().cloned());
+        for (path, stamp) in &other.files {
+            self.files.entry(path.clone()).or_insert(*stamp);
+        }
+        self.listings.extend(other.listings.iter().cloned());
+        for doubt in &other.doubts {
+            if !self.doubts.contains(doubt) {
+                self.doubts.push(doubt.clone());
+            }
+        }
+    }
+}
+
+/// Follows uses until nothing new appears.
+struct Expansion<'a, C> {
+    run: &'a JvmRun,
+    classes: &'a C,
+    test: Option<&'a ClassName>,
+    uses: TestUses,
+    static_reads: BTreeSet<StaticField>,
+    static_writes: BTreeSet<StaticField>,
+    /// Classes that are used, and those of them that count as a whole.
+    touched: BTreeSet<ClassName>,
+    whole: BTreeSet<ClassName>,
+    executed: BTreeSet<(ClassName, MethodKey)>,
+    /// Used classes whose consequences are still to be followed.
+    pending: Vec<ClassName>,
+}
+
+impl<'a, C: Classes> Expansion<'a, C> {
+    fn new(run: &'a JvmRun, classes: &'a C) -> Self {
+        Self {
+            run,
+            classes,
+            test: None,
+            uses: TestUses::default(),
+            static_reads: BTreeSet::new(),
+            static_writes: BTreeSet::new(),
+            touched: BTreeSet::new(),
+            whole: BTreeSet::new(),
+            executed: BTreeSet::new(),
+            pending: Vec::new(),
+        }
+    }
+
+    fn add_test(&mut self, test: &'a TestRun) {
+        self.test = Some(&test.class);
+        self.uses.doubts.extend(test.doubts.iter().cloned());
+        self.add_whole(&test.class);
+        self.add_numbers(&test.used);
+        self.add_ambient();
+        self.finish();
+    }
+
+    fn finish(&mut self) {
+        while let Some(class) = self.pending.pop() {
+            self.follow(&class);
+        }
+    }
+
+    fn add_numbers(&mut self, numbers: &Numbers) {
+        let run = self.run;
+        for &probe in &numbers.probes {
+            if let Some((class, method)) = run.method(probe) {
+                self.execute(class, method);
+            }
+        }
+        for &thing in &numbers.things {
+            if let Some(thing) = run.thing(thing) {
+                self.add_thing(thing);
+            }
+        }
+    }
+
+    /// What ran outside of all tests counts for each of them, except what
+    /// concerns another test class: frameworks look at all of them up front.
+    fn add_ambient(&mut self) {
+        let run = self.run;
+        for &probe in &run.ambient.probes {
+            if let Some((class, method)) = run.method(probe)
+                && !self.is_another_test(class)
+            {
+                self.execute(class, method);
+            }
+        }
+        for thing in run
+            .ambient
+            .things
+            .iter()
+            .filter_map(|&thing| run.thing(thing))
+        {
+            match thing {
+                // Looking at a test class loads what its signatures name.
+                // Whatever of that is really used is seen when it is.
+                Thing::Defined(_) => {}
+                Thing::Named(class) if self.classes.facts(class).is_some() => {}
+                Thing::Named(class) | Thing::Reflected(class) if self.is_another_test(class) => {}
+                thing => self.add_thing(thing),
+            }
+        }
+    }
+
+    fn is_another_test(&self, class: &ClassName) -> bool {
+        self.run.is_test(class) && self.test.is_none_or(|test| class.outermost() != *test)
+    }
+
+    fn add_thing(&mut self, thing: &Thing) {
+        match thing {
+            Thing::Reflected(class) => self.add_whole(class),
+            Thing::Named(class) | Thing::Defined(class) => self.touch(class),
+            Thing::Resource(name) => self.add(Element::Resource(name.clone())),
+            Thing::File { path, stamp } => {
+                self.uses.files.entry(path.clone()).or_insert(*stamp);
+            }
+            Thing::Listing(path) => {
+                self.uses.listings.insert(path.clone());
+            }
+            Thing::Variable(name) => self.add(Element::Variable(name.clone())),
+            Thing::Property(name) => self.add(Element::Property(name.clone())),
+            Thing::Program(program) => {
+                self.uses.doubts.push(format!(
+                    "it started `{program}`, which cannot be looked into"
+                ));
+            }
+        }
+    }
+
+    fn add(&mut self, element: Element) {
+        self.uses.elements.insert(element);
+    }
+
+    /// A method has run.
+    fn execute(&mut self, class: &ClassName, method: &MethodKey) {
+        if !self.executed.insert((class.clone(), method.clone())) {
+            return;
+        }
+        self.touch(class);
+        let Some(facts) = self.classes.facts(class) else {
+            return;
+        };
+        self.add(Element::Method(class.clone(), method.clone()));
+        let Some(facts) = facts.methods.get(method) else {
+            return;
+        };
+        facts.classes.iter().for_each(|class| self.touch(class));
+        for (class, member) in &facts.inherited {
+            self.add(Element::Lookup(class.clone(), member.clone()));
+        }
+        self.static_reads.extend(facts.static_reads.iter().cloned());
+        // An initializer writes what every user of its class inherits anyway.
+        if !method.is_static_initializer() {
+            self.static_writes
+                .extend(facts.static_writes.iter().cloned());
+        }
+    }
+
+    /// A class is used.
+    fn touch(&mut self, class: &ClassName) {
+        if is_jdk_class(class) || !self.touched.insert(class.clone()) {
+            return;
+        }
+        self.add(Element::Class(class.clone()));
+        self.add(Element::Shape(class.clone()));
+        if self.test.is_some_and(|test| class.outermost() == *test) {
+            self.add_whole(class);
+        }
+        self.pending.push(class.clone());
+    }
+
+    /// A class is used in a way that shows all of it.
+    fn add_whole(&mut self, class: &ClassName) {
+        if is_jdk_class(class) || !self.whole.insert(class.clone()) {
+            return;
+        }
+        self.add(Element::Whole(class.clone()));
+        self.touch(class);
+        for supertype in self.supertypes(class) {
+            self.add_whole(&supertype);
+        }
+    }
+
+    fn supertypes(&self, class: &ClassName) -> Vec<ClassName> {
+        match self.classes.facts(class) {
+            Some(facts) => facts.supertypes.clone(),
+            // No file defines it: a mock, a proxy, a script.
+            None => self
+                .run
+                .entries(class)
+                .flat_map(|e| e.supertypes.iter().cloned())
+                .collect(),
+        }
+    }
+
+    /// Everything that the use of a class brings with it.
+    fn follow(&mut self, class: &ClassName) {
+        let run = self.run;
+        match self.classes.facts(class) {
+            Some(facts) => {
+                facts
+                    .supertypes
+                    .iter()
+                    .for_each(|supertype| self.touch(supertype));
+                facts
+                    .annotation_types
+                    .iter()
+                    .for_each(|annotation| self.add_whole(annotation));
+            }
+            None => {
+                for supertype in self.supertypes(class) {
+                    self.add_whole(&supertype);
+                }
+            }
+        }
+        for entry in run.entries(class) {
+            for method in entry
+                .blind
+                .iter()
+                .filter_map(|&at| entry.methods.get(at as usize))
+            {
+                self.execute(class, method);
+            }
+        }
+        if let Some(initializer) = run.initializers.get(class) {
+            self.execute(class, &MethodKey::new("<clinit>", "()V"));
+            self.add_numbers(initializer);
+        }
+    }
+}
+
+/// Classes of the JDK are part of the environment. A name that is wrongly
+/// taken for one of the JDK's would be a hole, so only packages that nobody
+/// else may define are.
+fn is_jdk_class(class: &ClassName) -> bool {
+    ["java/", "jdk/", "sun/"]
+        .iter()
+        .any(|prefix| class.as_str().starts_with(prefix))
+}
