@@ -38,6 +38,12 @@ impl Canonical {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
+    /// Bytes that are known to end by what they are.
+    #[inline]
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
     /// Bytes after their length, or a long text's fingerprint.
     ///
     /// A class file can name one long text any number of times; written out

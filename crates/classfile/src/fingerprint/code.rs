@@ -6,7 +6,7 @@
 
 use super::attribute::write_raw;
 use super::{Canonical, DebugInfo, Symbols, annotation};
-use crate::read::opcode::{GOTO, GOTO_W, JSR, JSR_W, LDC, LDC_W};
+use crate::read::opcode::{self, Form, GOTO, GOTO_W, JSR, JSR_W, LDC, LDC_W};
 use crate::read::{Attribute, AttributeKind, Code, Instruction, Operand, ReadError, ReadErrorKind};
 
 /// Memory that is used again from method to method.
@@ -42,9 +42,15 @@ impl Places {
     }
 
     #[inline]
-    fn push(&mut self, pc: u16) {
+    fn push(&mut self, pc: usize) {
         self.count += 1;
-        self.numbers[pc as usize] = self.count;
+        self.numbers[pc] = self.count;
+    }
+
+    /// The start of the last instruction.
+    fn last(&self) -> usize {
+        let last = self.numbers.iter().rposition(|&number| number != 0);
+        last.unwrap_or_default()
     }
 
     /// The number of the instruction at `pc`; the end of the code counts as
@@ -94,16 +100,27 @@ fn write_instructions(
     fixups.clear();
     let count_at = out.len();
     out.u16(0);
-    for instruction in code.instructions() {
-        let instruction = instruction?;
-        places.push(instruction.pc);
-        out.u8(normal_opcode(instruction.opcode));
-        let from = code.offset + instruction.pc as usize;
-        write_operand(out, symbols, &instruction, from, |out, target| {
+    let mut pc = 0;
+    while pc < code.bytes.len() {
+        let end = skip_self_contained(code.bytes, pc, places);
+        let Some(run) = code.bytes.get(pc..end) else {
+            // The last instruction goes past the end. Reading it says so.
+            return code.instruction_at(places.last()).map(drop);
+        };
+        out.bytes(run);
+        pc = end;
+        if pc == code.bytes.len() {
+            break;
+        }
+        let instruction = code.instruction_at(pc)?;
+        places.push(pc);
+        let from = code.offset + pc;
+        write_instruction(out, symbols, &instruction, from, |out, target| {
             let at = out.len();
             out.u16(0);
             fixups.push(Fixup { at, target, from });
         })?;
+        pc = instruction.end() as usize;
     }
     out.patch_u16(count_at, places.count);
     for fixup in &*fixups {
@@ -112,46 +129,90 @@ fn write_instructions(
     Ok(())
 }
 
-/// The opcode that stands for all encodings of an instruction.
+/// Steps over instructions whose bytes say all by themselves.
 #[inline]
-pub(crate) fn normal_opcode(opcode: u8) -> u8 {
-    match opcode {
-        LDC_W => LDC,
-        GOTO_W => GOTO,
-        JSR_W => JSR,
-        other => other,
+fn skip_self_contained(code: &[u8], mut pc: usize, places: &mut Places) -> usize {
+    while let Some(&opcode) = code.get(pc) {
+        let length = SELF_CONTAINED[opcode as usize];
+        if length == 0 {
+            break;
+        }
+        places.push(pc);
+        pc += length as usize;
     }
+    pc
 }
 
-/// Writes what follows the opcode; each branch target goes to `write_target`.
+/// How long an instruction is that names neither a constant nor a place, by
+/// opcode; 0 for all others.
+static SELF_CONTAINED: [u8; 256] = {
+    let mut lengths = [0; 256];
+    let mut opcode = 0;
+    while opcode < 256 {
+        lengths[opcode] = match opcode::form(opcode as u8) {
+            Form::Plain => 1,
+            Form::Byte | Form::ArrayType | Form::Local => 2,
+            Form::Short | Form::Increment => 3,
+            _ => 0,
+        };
+        opcode += 1;
+    }
+    lengths
+};
+
+/// Writes an instruction; each branch target goes to `write_target`.
 ///
-/// Left out are numbers that follow from the rest: the argument count of
-/// `invokeinterface`, padding and zeros.
-#[inline]
-pub(crate) fn write_operand(
+/// An instruction that names neither a constant nor a place is written as its
+/// shortest encoding. Left out are numbers that follow from the rest: the
+/// argument count of `invokeinterface`, padding and zeros.
+pub(crate) fn write_instruction(
     out: &mut Canonical,
     symbols: &mut Symbols<'_, '_>,
     instruction: &Instruction<'_>,
     from: usize,
     mut write_target: impl FnMut(&mut Canonical, i64),
 ) -> Result<(), ReadError> {
+    let opcode = normal_opcode(instruction.opcode);
     match &instruction.operand {
-        Operand::None => {}
-        Operand::Value(value) => out.u32(*value as u32),
-        Operand::Local(local) => out.u16(*local),
-        Operand::Increment { local, by } => {
-            out.u16(*local);
-            out.u16(*by as u16);
+        Operand::None => out.u8(opcode),
+        Operand::Value(value) => {
+            out.u8(opcode);
+            if opcode == opcode::SIPUSH {
+                out.bytes(&(*value as i16).to_be_bytes());
+            } else {
+                out.u8(*value as u8);
+            }
         }
+        Operand::Local(local) => match u8::try_from(*local) {
+            Ok(local) => out.bytes(&[opcode, local]),
+            Err(_) => {
+                out.bytes(&[opcode::WIDE, opcode]);
+                out.u16(*local);
+            }
+        },
+        Operand::Increment { local, by } => match (u8::try_from(*local), i8::try_from(*by)) {
+            (Ok(local), Ok(by)) => out.bytes(&[opcode, local, by as u8]),
+            _ => {
+                out.bytes(&[opcode::WIDE, opcode]);
+                out.u16(*local);
+                out.u16(*by as u16);
+            }
+        },
         Operand::Constant(index) | Operand::Dynamic(index) | Operand::Interface { index, .. } => {
+            out.u8(opcode);
             out.fingerprint(symbols.constant(*index, from + 1)?);
         }
         Operand::MultiArray { index, dimensions } => {
+            out.u8(opcode);
             out.fingerprint(symbols.constant(*index, from + 1)?);
             out.u8(*dimensions);
         }
-        Operand::Branch(target) => write_target(out, *target),
+        Operand::Branch(target) => {
+            out.u8(opcode);
+            write_target(out, *target);
+        }
         Operand::Table(switch) => {
+            out.u8(opcode);
             out.u32(switch.low as u32);
             out.u32(switch.high as u32);
             write_target(out, switch.default);
@@ -160,6 +221,7 @@ pub(crate) fn write_operand(
             }
         }
         Operand::Lookup(switch) => {
+            out.u8(opcode);
             out.u32(switch.pairs().len() as u32);
             write_target(out, switch.default);
             for (key, target) in switch.pairs() {
@@ -169,6 +231,17 @@ pub(crate) fn write_operand(
         }
     }
     Ok(())
+}
+
+/// The opcode that stands for all encodings of an instruction.
+#[inline]
+fn normal_opcode(opcode: u8) -> u8 {
+    match opcode {
+        LDC_W => LDC,
+        GOTO_W => GOTO,
+        JSR_W => JSR,
+        other => other,
+    }
 }
 
 fn write_handlers(

@@ -20,7 +20,7 @@ mod symbols;
 use fewest_model::{ClassName, Fingerprint, MethodKey};
 
 pub(crate) use canonical::Canonical;
-pub(crate) use code::{normal_opcode, write_operand};
+pub(crate) use code::write_instruction;
 pub use fingerprinter::Fingerprinter;
 pub(crate) use symbols::{SymbolCache, Symbols};
 

@@ -71,6 +71,18 @@ impl<'a> Code<'a> {
         }
     }
 
+    /// The instruction that starts at `pc`, for callers that know where one
+    /// starts.
+    #[inline]
+    pub fn instruction_at(&self, pc: usize) -> Result<Instruction<'a>, ReadError> {
+        Instructions {
+            code: self.bytes,
+            offset: self.offset,
+            pc,
+        }
+        .read()
+    }
+
     pub fn handler_count(&self) -> usize {
         self.handlers.len() / 8
     }
@@ -247,7 +259,8 @@ impl<'a> Instructions<'a> {
     #[inline]
     fn read(&self) -> Result<Instruction<'a>, ReadError> {
         let pc = self.pc;
-        let mut cursor = Cursor::new(&self.code[pc..], self.offset + pc);
+        let rest = self.code.get(pc..).unwrap_or_default();
+        let mut cursor = Cursor::new(rest, self.offset + pc);
         let opcode = cursor.u8()?;
         if opcode == opcode::WIDE {
             return self.read_wide(cursor);

@@ -53,7 +53,7 @@ macro_rules! opcodes {
 
 /// The form of the operands of `opcode`.
 #[inline]
-pub fn form(opcode: u8) -> Form {
+pub const fn form(opcode: u8) -> Form {
     FORMS[opcode as usize]
 }
 
