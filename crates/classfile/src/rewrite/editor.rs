@@ -1,12 +1,17 @@
 //! Collects edits to one class, and writes it.
 
-use super::code::{self, Plan};
+use std::ops::Range;
+
+use fewest_model::MethodKey;
+
+use super::code::{CodeWriter, patch_length, reserve_length};
 use super::error::{RewriteError, RewriteErrorKind};
+use super::plan::{Around, Exit, Plan, Wrapper};
 use super::pool::PoolEditor;
 use super::snippet::Snippet;
 use super::tables::put_u16;
+use super::wrapper;
 use crate::read::{AttributeKind, ClassFile, ConstantTag, Member, decode_modified_utf8};
-use fewest_model::MethodKey;
 
 /// Where the constant pool's count stands in a class file.
 const POOL_COUNT: usize = 8;
@@ -68,6 +73,92 @@ impl<'a> ClassEditor<'a> {
         Ok(())
     }
 
+    /// Puts code before the instruction at `pc`. Branches to `pc` run it too,
+    /// and it is covered by the exception handlers, lines and variables that
+    /// cover the instruction. Several snippets at one place run in the order in
+    /// which they were inserted.
+    pub fn insert_before(
+        &mut self,
+        method: usize,
+        pc: u16,
+        snippet: Snippet,
+    ) -> Result<(), RewriteError> {
+        self.plan(method)?.before.push((pc, snippet));
+        Ok(())
+    }
+
+    /// Puts code before every return, and code that runs when an exception
+    /// leaves the method and then throws it on.
+    ///
+    /// `on_throw` starts with the exception on the stack and must leave it
+    /// there; it may hold no branch. Its only local is `this`, if asked for
+    /// `with_this`, which a method that overwrites local 0 cannot offer. The
+    /// handler comes last, so the method's own handlers go first. It covers the
+    /// old code and what was inserted before it, but neither code at entry nor
+    /// `on_return`; in a constructor it covers only what runs after the call of
+    /// the other constructor. A second call replaces the first.
+    pub fn on_exit(
+        &mut self,
+        method: usize,
+        on_return: Snippet,
+        on_throw: Snippet,
+        with_this: bool,
+    ) -> Result<(), RewriteError> {
+        if on_throw.frame_after {
+            let member = self.class.methods().get(method);
+            return Err(self.error(member, RewriteErrorKind::BranchInSnippet));
+        }
+        self.plan(method)?.exit = Some(Exit {
+            on_return,
+            on_throw,
+            with_this,
+        });
+        Ok(())
+    }
+
+    /// Gives the method another name, and its old name to a new method that
+    /// calls it. The new method is what reflection shows: it has the flags
+    /// (without `native` and `synchronized`), annotations and signature of the
+    /// old one. The old one becomes private and synthetic, and keeps all edits
+    /// that were made to it. Stack traces have one frame more. Constructors and
+    /// static initializers cannot be wrapped; native methods can, but then the
+    /// JVM looks for their code under the new name.
+    pub fn wrap(
+        &mut self,
+        method: usize,
+        new_name: &[u8],
+        around: Around,
+    ) -> Result<(), RewriteError> {
+        let member = self.member(method)?;
+        if member.is_abstract() {
+            return Err(self.error(Some(member), RewriteErrorKind::NoCode));
+        }
+        wrapper::check(self.class, member, new_name)
+            .map_err(|kind| self.error(Some(member), kind))?;
+        self.plans[method].wrapper = Some(Wrapper {
+            new_name: new_name.to_vec(),
+            around,
+        });
+        Ok(())
+    }
+
+    /// Takes out the instructions from `range.start` up to `range.end`. They
+    /// must be a straight line: no branch into it but to its start, none out of
+    /// it, no boundary of an exception handler inside. That the code around it
+    /// works without it, with the same operand stack at both ends, is the
+    /// caller's care.
+    pub fn delete(&mut self, method: usize, range: Range<u16>) -> Result<(), RewriteError> {
+        self.plan(method)?.deleted.push(range);
+        Ok(())
+    }
+
+    /// Lays the method's code out anew although no edit asks for it. The bytes
+    /// must come out as they were; tests hold the rewriter to this.
+    pub fn lay_out(&mut self, method: usize) -> Result<(), RewriteError> {
+        self.plan(method)?.relayout = true;
+        Ok(())
+    }
+
     /// The class with all edits. The first method that cannot be rewritten
     /// fails the whole.
     pub fn finish(self) -> Result<Vec<u8>, RewriteError> {
@@ -106,9 +197,24 @@ impl<'a> ClassEditor<'a> {
             }
         }
         body.extend(&class.bytes[copied..]);
+        self.count_wrappers(&left_alone, &mut body);
         Rewritten {
             bytes: self.assemble(&body),
             left_alone,
+        }
+    }
+
+    /// Wrappers are methods more.
+    fn count_wrappers(&self, left_alone: &[LeftAlone], body: &mut [u8]) {
+        let failed = |index| left_alone.iter().any(|method| method.method == index);
+        let plans = self.plans.iter().enumerate();
+        let wrappers = plans
+            .filter(|(index, plan)| plan.wrapper.is_some() && !failed(*index))
+            .count();
+        if let (1.., Some(first)) = (wrappers, self.class.methods().first()) {
+            let count = self.class.methods().len() + wrappers;
+            let at = first.offset - 2 - self.class.access_offset;
+            body[at..at + 2].copy_from_slice(&(count as u16).to_be_bytes());
         }
     }
 
@@ -125,14 +231,16 @@ impl<'a> ClassEditor<'a> {
     }
 
     fn plan(&mut self, method: usize) -> Result<&mut Plan, RewriteError> {
-        let class = self.class;
-        let Some(member) = class.methods().get(method) else {
-            return Err(self.error(None, RewriteErrorKind::NoSuchMethod(method)));
-        };
+        let member = self.member(method)?;
         if !self.code_of(member) {
             return Err(self.error(Some(member), RewriteErrorKind::NoCode));
         }
         Ok(&mut self.plans[method])
+    }
+
+    fn member(&self, method: usize) -> Result<&'a Member, RewriteError> {
+        let member = self.class.methods().get(method);
+        member.ok_or_else(|| self.error(None, RewriteErrorKind::NoSuchMethod(method)))
     }
 
     fn error(&self, method: Option<&Member>, kind: RewriteErrorKind) -> RewriteError {
@@ -216,8 +324,48 @@ impl ClassEditor<'_> {
     }
 }
 
-/// Writes a method with its code replaced and all else as it was.
+/// Writes a method with all that was done to it.
 fn write_method<'a>(
+    class: &'a ClassFile<'a>,
+    method: &Member,
+    plan: &Plan,
+    pool: &mut PoolEditor<'a>,
+    out: &mut Vec<u8>,
+) -> Result<(), RewriteErrorKind> {
+    let Some(wrapper) = &plan.wrapper else {
+        // Flags, name and descriptor.
+        out.extend(&class.bytes[method.offset..method.offset + 6]);
+        return write_attributes(class, method, plan, pool, out);
+    };
+    wrapper::write(class, method, wrapper, pool, out)?;
+    wrapper::write_body_head(method, wrapper, pool, out)?;
+    let code = class.attribute_of(method, AttributeKind::Code);
+    put_u16(out, u16::from(code.is_some()));
+    if code.is_some() {
+        write_code(class, method, plan, pool, out)?;
+    }
+    Ok(())
+}
+
+/// Copies the method's attributes, with its code replaced.
+fn write_attributes<'a>(
+    class: &'a ClassFile<'a>,
+    method: &Member,
+    plan: &Plan,
+    pool: &mut PoolEditor<'a>,
+    out: &mut Vec<u8>,
+) -> Result<(), RewriteErrorKind> {
+    let code = class
+        .attribute_of(method, AttributeKind::Code)
+        .ok_or(RewriteErrorKind::NoCode)?;
+    // Name and length stand in the 6 bytes before an attribute's content.
+    out.extend(&class.bytes[method.offset + 6..code.offset - 6]);
+    write_code(class, method, plan, pool, out)?;
+    out.extend(&class.bytes[code.offset + code.content.len()..method.end]);
+    Ok(())
+}
+
+fn write_code<'a>(
     class: &'a ClassFile<'a>,
     method: &Member,
     plan: &Plan,
@@ -227,14 +375,20 @@ fn write_method<'a>(
     let attribute = class
         .attribute_of(method, AttributeKind::Code)
         .ok_or(RewriteErrorKind::NoCode)?;
-    let code = class.code(method)?.ok_or(RewriteErrorKind::NoCode)?;
-    // Name and length stand in the 6 bytes before an attribute's content.
-    out.extend(&class.bytes[method.offset..attribute.offset - 4]);
-    let length_at = out.len();
-    out.extend([0; 4]);
-    code::write(class, method, &code, plan, pool, out)?;
-    code::patch_length(out, length_at)?;
-    let end = attribute.offset + attribute.content.len();
-    out.extend(&class.bytes[end..method.end]);
-    Ok(())
+    put_u16(out, attribute.name);
+    let length_at = reserve_length(out);
+    if plan.changes_code() {
+        let code = class.code(method)?.ok_or(RewriteErrorKind::NoCode)?;
+        let mut writer = CodeWriter {
+            class,
+            method,
+            code: &code,
+            plan,
+            pool,
+        };
+        writer.write(out)?;
+    } else {
+        out.extend(attribute.content);
+    }
+    patch_length(out, length_at)
 }

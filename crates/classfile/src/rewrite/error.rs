@@ -43,6 +43,37 @@ pub enum RewriteErrorKind {
     NotAnInstruction(u32),
     #[error("two stack map frames would meet at {0}")]
     FramesMeet(u32),
+    #[error("the types at {0} are not known, so no stack map frame can stand there")]
+    NoFrame(u32),
+    #[error("instructions {start} to {end} cannot be deleted: {fault}")]
+    CannotDelete {
+        start: u16,
+        end: u16,
+        fault: DeletionFault,
+    },
+    #[error("a method named {0} cannot be wrapped")]
+    CannotWrap(&'static str),
+    #[error("there is such a method already")]
+    NameTaken,
+    #[error("local 0 is overwritten, so a handler cannot have `this` in it")]
+    ThisOverwritten,
+    #[error("this code may hold no branch")]
+    BranchInSnippet,
     #[error("malformed code")]
     Read(#[from] ReadError),
+}
+
+/// Why a range of instructions is no straight line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum DeletionFault {
+    #[error("the range is empty")]
+    Empty,
+    #[error("control leaves it at {0}")]
+    Branch(u16),
+    #[error("the instruction at {0} branches into it")]
+    BranchedInto(u16),
+    #[error("a stack map frame stands in it at {0}")]
+    Frame(u32),
+    #[error("entry {0} of the exception table begins, ends or lies within it")]
+    Handler(usize),
 }

@@ -1,13 +1,33 @@
 //! Writes `StackMapTable` anew (JVMS §4.7.4).
 
+use std::collections::BTreeMap;
+
 use super::error::RewriteErrorKind;
+use super::pool::PoolEditor;
 use super::positions::Positions;
 use super::tables::{put_pc, put_u16};
+use super::types::{State, Type, values};
 use crate::read::{Attribute, Cursor, ReadErrorKind};
 
+/// Frames that an edit adds.
+#[derive(Default)]
+pub(super) struct NewFrames<'a> {
+    /// Places in the new code for frames equal to the initial one. They stand
+    /// before all others.
+    pub(super) initial: Vec<u32>,
+    /// Places in the new code for other frames, in order. Uninitialized objects
+    /// are named by the old place of their `new`.
+    pub(super) whole: Vec<(u32, State<'a>)>,
+}
+
+impl NewFrames<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.initial.is_empty() && self.whole.is_empty()
+    }
+}
+
 /// Writes the frames of `attribute`, if there is one, at their new places, with
-/// a frame equal to the initial one at each place in `initial`. These stand
-/// before all others.
+/// new initial frames before them.
 ///
 /// Only deltas and the places of `new` change: frames are differences to the
 /// frame before, and none of the old ones goes away.
@@ -21,8 +41,7 @@ pub(super) fn write_moved(
     put_u16(out, 0);
     let mut writer = Deltas::default();
     for &pc in initial {
-        let delta = writer.delta_to(pc)?;
-        write_same(delta, out);
+        write_same(writer.delta_to(pc)?, out);
     }
     if let Some(attribute) = attribute {
         let mut cursor = attribute.cursor();
@@ -32,9 +51,89 @@ pub(super) fn write_moved(
         }
         cursor.expect_end()?;
     }
-    let count = u16::try_from(writer.count).map_err(|_| RewriteErrorKind::AttributeTooLong)?;
-    out[count_at..count_at + 2].copy_from_slice(&count.to_be_bytes());
+    writer.write_count(out, count_at)
+}
+
+/// Writes old frames and new ones, all of them in full: a frame in between
+/// would change what the differences behind it mean. `old` are the frames of
+/// the method by old places.
+pub(super) fn write_whole<'a>(
+    old: &[(u32, State<'a>)],
+    new: &NewFrames<'a>,
+    positions: &impl Positions,
+    pool: &mut PoolEditor<'a>,
+    out: &mut Vec<u8>,
+) -> Result<(), RewriteErrorKind> {
+    let mut frames = BTreeMap::new();
+    for (pc, state) in old {
+        let place = positions.target(*pc)?;
+        if frames.insert(place, state).is_some() {
+            return Err(RewriteErrorKind::FramesMeet(place));
+        }
+    }
+    for (place, state) in &new.whole {
+        // A frame that stands there already says as much.
+        frames.entry(*place).or_insert(state);
+    }
+    let count_at = out.len();
+    put_u16(out, 0);
+    let mut writer = Deltas::default();
+    for &pc in &new.initial {
+        write_same(writer.delta_to(pc)?, out);
+    }
+    for (pc, state) in frames {
+        out.push(255);
+        put_u16(out, writer.delta_to(pc)?);
+        write_values(&values(&state.locals), positions, pool, out)?;
+        write_values(&values(&state.stack), positions, pool, out)?;
+    }
+    writer.write_count(out, count_at)
+}
+
+fn write_values<'a>(
+    values: &[&Type<'a>],
+    positions: &impl Positions,
+    pool: &mut PoolEditor<'a>,
+    out: &mut Vec<u8>,
+) -> Result<(), RewriteErrorKind> {
+    let count = u16::try_from(values.len()).map_err(|_| RewriteErrorKind::AttributeTooLong)?;
+    put_u16(out, count);
+    for value in values {
+        match value {
+            Type::Top | Type::Second => out.push(0),
+            Type::Integer => out.push(1),
+            Type::Float => out.push(2),
+            Type::Double => out.push(3),
+            Type::Long => out.push(4),
+            Type::Null => out.push(5),
+            Type::UninitializedThis => out.push(6),
+            Type::Object(name) => {
+                out.push(7);
+                put_u16(out, pool.class(name)?);
+            }
+            Type::Uninitialized(pc) => {
+                out.push(8);
+                put_new(*pc, positions, out)?;
+            }
+        }
+    }
     Ok(())
+}
+
+/// The place of a `new` that has not been followed by its constructor.
+fn put_new(pc: u16, positions: &impl Positions, out: &mut Vec<u8>) -> Result<(), RewriteErrorKind> {
+    let pc = pc as u32;
+    let moved = positions.instruction(pc);
+    put_pc(out, moved.ok_or(RewriteErrorKind::NotAnInstruction(pc))?)
+}
+
+/// Whether the first frame of a table stands at the start of the code.
+pub(super) fn starts_at_zero(attribute: &Attribute<'_>) -> bool {
+    match attribute.content {
+        [0, 0, ..] => false,
+        [_, _, 0 | 64, ..] | [_, _, 247..=255, 0, 0, ..] => true,
+        _ => false,
+    }
 }
 
 /// Counts frames and turns places into differences.
@@ -54,6 +153,12 @@ impl Deltas {
         self.count += 1;
         self.next = pc + 1;
         Ok(delta)
+    }
+
+    fn write_count(&self, out: &mut [u8], at: usize) -> Result<(), RewriteErrorKind> {
+        let count = u16::try_from(self.count).map_err(|_| RewriteErrorKind::AttributeTooLong)?;
+        out[at..at + 2].copy_from_slice(&count.to_be_bytes());
+        Ok(())
     }
 }
 
@@ -100,22 +205,20 @@ fn write_frame(
 }
 
 fn write_same(delta: u16, out: &mut Vec<u8>) {
-    match delta {
-        0..=63 => out.push(delta as u8),
-        _ => {
-            out.push(251);
-            put_u16(out, delta);
-        }
+    if delta < 64 {
+        out.push(delta as u8);
+    } else {
+        out.push(251);
+        put_u16(out, delta);
     }
 }
 
 fn write_same_locals_1_tag(delta: u16, out: &mut Vec<u8>) {
-    match delta {
-        0..=63 => out.push(64 + delta as u8),
-        _ => {
-            out.push(247);
-            put_u16(out, delta);
-        }
+    if delta < 64 {
+        out.push(64 + delta as u8);
+    } else {
+        out.push(247);
+        put_u16(out, delta);
     }
 }
 
@@ -132,11 +235,7 @@ fn write_types(
         match tag {
             0..=6 => {}
             7 => out.extend(cursor.bytes(2)?),
-            8 => {
-                let new = cursor.u16()? as u32;
-                let moved = positions.instruction(new);
-                put_pc(out, moved.ok_or(RewriteErrorKind::NotAnInstruction(new))?)?;
-            }
+            8 => put_new(cursor.u16()?, positions, out)?,
             _ => {
                 return Err(ReadErrorKind::UnknownVerificationType(tag)
                     .at(offset)

@@ -28,11 +28,17 @@ mod code;
 mod editor;
 mod error;
 mod frames;
+mod layout;
+mod plan;
 mod pool;
 mod positions;
+mod simulate;
 mod snippet;
 mod tables;
+mod types;
+mod wrapper;
 
 pub use editor::{ClassEditor, LeftAlone, Rewritten};
-pub use error::{RewriteError, RewriteErrorKind};
+pub use error::{DeletionFault, RewriteError, RewriteErrorKind};
+pub use plan::Around;
 pub use snippet::Snippet;

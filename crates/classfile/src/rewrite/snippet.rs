@@ -12,8 +12,7 @@ pub struct Snippet {
     /// How much operand stack the code takes above what is there.
     pub max_stack: u16,
     /// The code branches to its own end, so that a stack map frame must stand
-    /// there. Only at method entry, where the frame is the initial one; the
-    /// code may hold no other branch.
+    /// there. It may hold no other branch, and no switch.
     pub frame_after: bool,
 }
 

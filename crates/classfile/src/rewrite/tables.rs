@@ -161,11 +161,9 @@ fn write_target(
                 out.extend(cursor.bytes(2)?);
             }
         }
-        // New handlers come last, so the numbers of the old ones stay.
-        0x42 => out.extend(cursor.bytes(2)?),
         0x43..=0x4B => {
             let pc = cursor.u16()? as u32;
-            let rest = cursor.bytes(if tag >= 0x47 { 1 } else { 0 })?;
+            let rest = cursor.bytes(usize::from(tag >= 0x47))?;
             let Some(pc) = positions.instruction(pc) else {
                 return Ok(false);
             };
@@ -175,7 +173,8 @@ fn write_target(
         // Targets that belong to classes, fields and methods; a compiler that
         // puts one into code has its reasons, and it holds no place.
         0x00 | 0x01 | 0x16 => out.extend(cursor.bytes(1)?),
-        0x10 | 0x11 | 0x12 | 0x17 => out.extend(cursor.bytes(2)?),
+        // New handlers come last, so the number of an old one (0x42) stays.
+        0x10 | 0x11 | 0x12 | 0x17 | 0x42 => out.extend(cursor.bytes(2)?),
         0x13..=0x15 => {}
         _ => return Err(ReadErrorKind::UnknownTarget(tag).at(offset).into()),
     }
