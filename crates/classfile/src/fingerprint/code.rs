@@ -5,7 +5,7 @@
 //! short forms, and `wide` not at all: they differ in reach only.
 
 use super::attribute::write_raw;
-use super::{Canonical, DebugInfo, Symbols, annotation};
+use super::{Canonical, DebugInfo, Options, Symbols, annotation};
 use crate::read::opcode::{self, Form, GOTO, GOTO_W, JSR, JSR_W, LDC, LDC_W};
 use crate::read::{Attribute, AttributeKind, Code, Instruction, Operand, ReadError, ReadErrorKind};
 
@@ -183,21 +183,23 @@ pub(crate) fn write_instruction(
                 out.u8(*value as u8);
             }
         }
-        Operand::Local(local) => match u8::try_from(*local) {
-            Ok(local) => out.bytes(&[opcode, local]),
-            Err(_) => {
+        Operand::Local(local) => {
+            if let Ok(local) = u8::try_from(*local) {
+                out.bytes(&[opcode, local]);
+            } else {
                 out.bytes(&[opcode::WIDE, opcode]);
                 out.u16(*local);
             }
-        },
-        Operand::Increment { local, by } => match (u8::try_from(*local), i8::try_from(*by)) {
-            (Ok(local), Ok(by)) => out.bytes(&[opcode, local, by as u8]),
-            _ => {
+        }
+        Operand::Increment { local, by } => {
+            if let (Ok(local), Ok(by)) = (u8::try_from(*local), i8::try_from(*by)) {
+                out.bytes(&[opcode, local, by as u8]);
+            } else {
                 out.bytes(&[opcode::WIDE, opcode]);
                 out.u16(*local);
                 out.u16(*by as u16);
             }
-        },
+        }
         Operand::Constant(index) | Operand::Dynamic(index) | Operand::Interface { index, .. } => {
             out.u8(opcode);
             out.fingerprint(symbols.constant(*index, from + 1)?);
@@ -264,6 +266,22 @@ fn write_handlers(
     Ok(())
 }
 
+/// Writes the attributes of code that count, with the numbers of the
+/// instructions they speak of.
+pub(crate) fn write_code_attributes(
+    out: &mut Canonical,
+    symbols: &mut Symbols<'_, '_>,
+    code: &Code<'_>,
+    options: Options,
+) -> Result<(), ReadError> {
+    let mut places = Places::default();
+    places.reset(code.bytes.len());
+    for instruction in code.instructions() {
+        places.push(instruction?.pc as usize);
+    }
+    write_attributes(out, symbols, code, &places, options.debug_info)
+}
+
 fn write_attributes(
     out: &mut Canonical,
     symbols: &mut Symbols<'_, '_>,
@@ -307,15 +325,12 @@ fn counts(kind: AttributeKind, debug_info: DebugInfo) -> bool {
 
 /// Writes a place that nothing checks: compilers have written wrong ones.
 pub(super) fn write_unchecked_place(out: &mut Canonical, places: Option<&Places>, pc: i64) {
-    match places.and_then(|places| places.number(pc)) {
-        Some(number) => {
-            out.u8(1);
-            out.u16(number);
-        }
-        None => {
-            out.u8(0);
-            out.u32(pc as u32);
-        }
+    if let Some(number) = places.and_then(|places| places.number(pc)) {
+        out.u8(1);
+        out.u16(number);
+    } else {
+        out.u8(0);
+        out.u32(pc as u32);
     }
 }
 

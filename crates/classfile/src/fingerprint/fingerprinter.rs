@@ -123,17 +123,22 @@ fn write_method(
     options: Options,
 ) -> Result<(), ReadError> {
     let class = symbols.class;
+    write_outside_of_code(out, class, method, options)?;
+    let code = class.code(method)?;
+    out.u8(u8::from(code.is_some()));
+    code.map_or(Ok(()), |code| {
+        write_code(out, symbols, &code, scratch, options.debug_info)
+    })
+}
+
+/// Writes all of a method but its code.
+pub(crate) fn write_outside_of_code(
+    out: &mut Canonical,
+    class: &ClassFile<'_>,
+    method: &Member,
+    options: Options,
+) -> Result<(), ReadError> {
     write_declaration(out, class, method)?;
     let attributes = class.attributes_of(method);
-    write_attributes(out, class, attributes, options.debug_info)?;
-    match class.code(method)? {
-        Some(code) => {
-            out.u8(1);
-            write_code(out, symbols, &code, scratch, options.debug_info)
-        }
-        None => {
-            out.u8(0);
-            Ok(())
-        }
-    }
+    write_attributes(out, class, attributes, options.debug_info)
 }

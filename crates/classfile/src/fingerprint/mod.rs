@@ -20,8 +20,9 @@ mod symbols;
 use fewest_model::{ClassName, Fingerprint, MethodKey};
 
 pub(crate) use canonical::Canonical;
-pub(crate) use code::write_instruction;
+pub(crate) use code::{write_code_attributes, write_instruction};
 pub use fingerprinter::Fingerprinter;
+pub(crate) use fingerprinter::write_outside_of_code;
 pub(crate) use symbols::{SymbolCache, Symbols};
 
 use crate::read::{ClassFile, ReadError};

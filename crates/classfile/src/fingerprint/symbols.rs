@@ -113,12 +113,11 @@ impl<'c, 'a> Symbols<'c, 'a> {
     }
 
     fn bootstrap_method(&self, index: u16, from: usize) -> Result<BootstrapMethod<'a>, ReadError> {
-        let methods = match self.bootstrap_methods.get() {
-            Some(methods) => methods,
-            None => {
-                let methods = self.class.bootstrap_methods()?;
-                self.bootstrap_methods.get_or_init(|| methods)
-            }
+        let methods = if let Some(methods) = self.bootstrap_methods.get() {
+            methods
+        } else {
+            let methods = self.class.bootstrap_methods()?;
+            self.bootstrap_methods.get_or_init(|| methods)
         };
         methods
             .get(index as usize)

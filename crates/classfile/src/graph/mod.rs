@@ -1,1 +1,48 @@
 //! Control flow within a method.
+//!
+//! [`Graph::of`] cuts a method into basic blocks with their edges, those to
+//! exception handlers included. [`dangerous_blocks`] walks two versions of a
+//! method in step and finds the old blocks after which they part ways.
+
+mod blocks;
+mod walk;
+
+use std::ops::Range;
+
+use fewest_model::{ClassName, Fingerprint};
+
+pub(crate) use blocks::leaders;
+pub use walk::dangerous_blocks;
+
+/// A method as basic blocks. Block 0 is the entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    /// All of the method that is not in a block: flags, name, descriptor, and
+    /// attributes that count.
+    pub declaration: Fingerprint,
+    /// In the order of their places.
+    pub blocks: Vec<Block>,
+}
+
+/// Instructions that run one after the other, unless one throws.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Offsets in the code.
+    pub code: Range<u32>,
+    /// Numbers of the instructions.
+    pub instructions: Range<u32>,
+    /// What the instructions do, without where control goes afterwards.
+    pub fingerprint: Fingerprint,
+    /// Where control goes on: the target of a branch before the next block,
+    /// the default of a switch before its cases in their order.
+    pub successors: Vec<usize>,
+    /// Where exceptions go, in the order in which handlers are tried.
+    pub handlers: Vec<HandlerEdge>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HandlerEdge {
+    /// `None` for everything, as in `finally`.
+    pub catch_type: Option<ClassName>,
+    pub block: usize,
+}
