@@ -182,8 +182,11 @@ fn write_frame(
     let old = next + old_delta as u32;
     let delta = writer.delta_to(positions.target(old)?)?;
     match tag {
+        // The shortest form, unless a longer one was there and still holds.
         0..=63 => write_same(delta, out),
         64..=127 => write_same_locals_1_tag(delta, out),
+        251 if delta != old_delta => write_same(delta, out),
+        247 if delta != old_delta => write_same_locals_1_tag(delta, out),
         _ => {
             out.push(tag);
             put_u16(out, delta);

@@ -2,8 +2,11 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use fewest_classfile::read::{ClassFile, Code};
-use fewest_classfile::rewrite::ClassEditor;
+mod class_builder;
+
+pub(crate) use class_builder::{ClassBuilder, utf8};
+use fewest_classfile::read::{ClassFile, Code, opcode};
+use fewest_classfile::rewrite::{ClassEditor, Snippet};
 
 /// The methods that have code, by index.
 pub(crate) fn methods_with_code<'a>(class: &ClassFile<'a>) -> Vec<(usize, Code<'a>)> {
@@ -22,4 +25,20 @@ pub(crate) fn lay_out_anew(class: &ClassFile<'_>) -> Vec<u8> {
     editor.finish().unwrap_or_else(|error| {
         panic!("{error}: {}", error.kind);
     })
+}
+
+/// The index of a method by its name.
+pub(crate) fn method_named(class: &ClassFile<'_>, name: &str) -> usize {
+    let named = |index: &usize| {
+        let key = class.method_key(&class.methods()[*index]).unwrap();
+        *key.name == *name
+    };
+    (0..class.methods().len())
+        .find(named)
+        .unwrap_or_else(|| panic!("no method {name}"))
+}
+
+/// Code that does nothing.
+pub(crate) fn nops(count: usize) -> Snippet {
+    Snippet::straight(vec![opcode::NOP; count], 0)
 }
