@@ -1,0 +1,44 @@
+//! The subcommands, one module each.
+
+mod ask;
+mod build;
+mod trace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Runs the fewest tests that can still catch what a change broke.
+///
+/// Put it in front of the command that runs your tests:
+///
+///     fewest mvn test
+///     fewest exec -- java -cp classes:junit.jar org.junit.runner.JUnitCore MyTest
+///
+/// The first run watches what each test class uses. From then on, test classes
+/// whose used things are all as they were are left out.
+#[derive(Parser)]
+#[command(name = "fewest", version, verbatim_doc_comment, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Mvn(build::MvnArgs),
+    Exec(build::ExecArgs),
+    #[command(subcommand)]
+    Trace(trace::TraceCommand),
+    #[command(hide = true)]
+    Ask(ask::AskArgs),
+}
+
+pub(crate) fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    match cli.command {
+        Command::Mvn(args) => build::mvn(args),
+        Command::Exec(args) => build::exec(args),
+        Command::Trace(command) => trace::run(command),
+        Command::Ask(args) => ask::run(&args),
+    }
+}

@@ -1,0 +1,7 @@
+//! Snapshots of small checkouts.
+
+mod cache;
+mod class_path;
+mod files;
+mod lookup;
+mod support;
