@@ -16,10 +16,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fewest_classfile::read::{ClassFile, Code, opcode};
+use fewest_classfile::read::{ClassFile, Code, Operand, opcode};
 use fewest_classfile::rewrite::{ClassEditor, RewriteErrorKind, Rewritten, Snippet};
 use fewest_testkit::{ClassCorpus, Compilation, JavaRun, Javac, Jdk, TestProject, maven_jars};
-use rewrite_support::{lay_out_anew, methods_with_code};
+use rewrite_support::{lay_out_anew, methods_with_code, nops};
 
 /// Small jars, of which the sample takes all.
 const SAMPLE_JARS: &[&str] = &[
@@ -213,10 +213,11 @@ impl Jvms {
     }
 }
 
-const REWRITERS: [(&str, Rewriter); 3] = [
+const REWRITERS: [(&str, Rewriter); 4] = [
     ("a probe at every entry", probe_entries),
     ("a probe at every block", probe_blocks),
     ("code at every exit", hook_exits),
+    ("branches torn apart", tear_branches),
 ];
 
 fn judged(what: &str, jdk: &Jdk, said: &str) {
@@ -326,6 +327,28 @@ fn hook_exits(class: &ClassFile<'_>) -> Option<Rewritten> {
             frame_after: true,
         };
         editor.insert_at_entry(method, branching).unwrap();
+    }
+    Some(editor.finish_what_fits())
+}
+
+/// A gap behind the first conditional branch of a method, so wide that branches
+/// over it must be widened and need frames. The gap takes room, so this is done
+/// to one method of a class and to one class in 16.
+fn tear_branches(class: &ClassFile<'_>) -> Option<Rewritten> {
+    let mut editor = ClassEditor::new(class);
+    let longest = methods_with_code(class)
+        .into_iter()
+        .filter(|(_, code)| code.bytes.len() < 30_000)
+        .max_by_key(|(_, code)| code.bytes.len());
+    if let (Some((method, code)), 0) = (longest, class.bytes.len() % 16) {
+        let branch = code
+            .instructions()
+            .map(Result::unwrap)
+            .find(|instruction| matches!(instruction.operand, Operand::Branch(target) if target > i64::from(instruction.end())));
+        if let Some(branch) = branch {
+            let gap = branch.end() as u16;
+            editor.insert_before(method, gap, nops(32_768)).unwrap();
+        }
     }
     Some(editor.finish_what_fits())
 }

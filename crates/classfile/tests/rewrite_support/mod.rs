@@ -1,6 +1,10 @@
 //! What the tests of the rewriter share.
 
-#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each test binary uses its own part"
+)]
 
 mod class_builder;
 
