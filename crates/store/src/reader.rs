@@ -77,7 +77,7 @@ impl Reader {
             stamp,
             _lock: lock,
         };
-        let version = reader.guarded(|connection| schema::version(connection))?;
+        let version = reader.guarded(schema::version)?;
         check_version(&path, version)?;
         if version < SCHEMA_VERSION {
             let found = version;

@@ -247,16 +247,17 @@ fn run(steps: Vec<Step>) {
                     writer.forget(&test).unwrap();
                     naive.tests.remove(&test);
                 }
-                Some(Step::Collect) => drop(writer.collect().unwrap()),
+                Some(Step::Collect) => {
+                    writer.collect().unwrap();
+                }
                 end => break end,
             }
         };
-        match end {
-            Some(Step::Abandon) => drop(writer),
-            _ => {
-                writer.commit().unwrap();
-                committed = naive;
-            }
+        if let Some(Step::Abandon) = end {
+            drop(writer);
+        } else {
+            writer.commit().unwrap();
+            committed = naive;
         }
         let reader = store.read().unwrap();
         assert_eq!(read(&reader), committed.tests);

@@ -85,7 +85,7 @@ fn write_batch(store: &mut Store, number: usize) -> Result<(), WriteError> {
         writer.add_outcome(&record.pass.test, ending(Outcome::Passed))?;
     }
     writer.finish_run(run, 1, true)?;
-    if number % 5 == 0 {
+    if number.is_multiple_of(5) {
         writer.collect()?;
     }
     writer.commit()
