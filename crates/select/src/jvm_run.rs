@@ -23,6 +23,8 @@ pub struct JvmRun {
     classes: Vec<ClassEntry>,
     by_name: HashMap<ClassName, Vec<usize>>,
     things: HashMap<u32, Thing>,
+    /// The place of each window's test in `tests`.
+    windows: HashMap<u32, usize>,
 }
 
 /// One test class in one JVM.
@@ -184,6 +186,11 @@ impl JvmRun {
                 let index = (probe - class.first_probe) as usize;
                 class.methods.get(index).map(|method| (&class.name, method))
             })
+    }
+
+    /// The place in [`JvmRun::tests`] of the test that a window belongs to.
+    pub fn test_of_window(&self, window: u32) -> Option<usize> {
+        self.windows.get(&window).copied()
     }
 
     pub(crate) fn thing(&self, id: u32) -> Option<&Thing> {

@@ -1,0 +1,56 @@
+//! The agent's library, carried inside of this program.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use fewest_model::Fingerprint;
+use thiserror::Error;
+
+static LIBRARY: &[u8] = include_bytes!(env!("FEWEST_AGENT_LIBRARY"));
+
+#[derive(Debug, Error)]
+#[error("failed to unpack the agent into `{}`", path.display())]
+pub struct UnpackAgentError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// Unpacks the library into a folder, unless it is there already.
+///
+/// Its name follows its content, so versions of fewest live side by side, and
+/// a library that a JVM has loaded is never written to.
+pub fn unpack_agent(folder: &Path) -> Result<PathBuf, UnpackAgentError> {
+    let print = Fingerprint::of(LIBRARY).to_string();
+    let path = folder.join(format!("libfewest_agent-{}.so", &print[..16]));
+    if fs::metadata(&path).is_ok_and(|metadata| metadata.len() == LIBRARY.len() as u64) {
+        return Ok(path);
+    }
+    let unpack = || {
+        fs::create_dir_all(folder)?;
+        let half = folder.join(format!(".agent-{}", std::process::id()));
+        let mut file = fs::File::create(&half)?;
+        file.write_all(LIBRARY)?;
+        file.sync_all()?;
+        fs::rename(&half, &path)
+    };
+    match unpack() {
+        Ok(()) => Ok(path),
+        Err(source) => Err(UnpackAgentError { path, source }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_is_unpacked_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = unpack_agent(folder.path()).unwrap();
+        let first = fs::metadata(&path).unwrap().modified().unwrap();
+        assert_eq!(unpack_agent(folder.path()).unwrap(), path);
+        assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), first);
+        assert_eq!(fs::read(&path).unwrap()[..4], *b"\x7fELF");
+    }
+}

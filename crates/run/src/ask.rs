@@ -1,0 +1,247 @@
+//! Tells a build which tests it can leave out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use fewest_agent::Config;
+use fewest_build::{FORMAT, TaskAnswer, TaskFileError, TaskRequest};
+use fewest_model::{Fingerprint, Outcome};
+use fewest_select::verdict::{RunReason, Verdict};
+use fewest_snapshot::{Settings, Snapshot};
+use fewest_store::Reader;
+use thiserror::Error;
+
+use crate::environment::{environment, feature_version};
+use crate::plan::{Plan, PlannedTest};
+use crate::project::Project;
+use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
+use crate::tests_of_task::{Judged, in_words, judge_tests};
+
+#[derive(Debug, Error)]
+pub enum AskError {
+    #[error(transparent)]
+    Task(#[from] TaskFileError),
+    #[error(transparent)]
+    Run(#[from] RunFolderError),
+    #[error("the task folder `{}` is in no run", .0.display())]
+    NoRun(PathBuf),
+    #[error("failed to write into `{}`", path.display())]
+    Write {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+}
+
+/// Answers the request in a task folder.
+pub fn ask(task_folder: &Path) -> Result<(), AskError> {
+    let request = TaskRequest::read(task_folder)?;
+    let run = task_folder
+        .parent()
+        .ok_or_else(|| AskError::NoRun(task_folder.to_owned()))?;
+    let settings = RunFolder::at(run).settings()?;
+    let snapshot = take_snapshot(&request, &settings.root);
+    let mut lines = Vec::new();
+    let judged = match judge_all(&request, &settings, &snapshot) {
+        Ok(judged) => judged,
+        // Without a readable store there is no proof: everything runs.
+        Err(line) => {
+            lines.push(line);
+            Vec::new()
+        }
+    };
+    let plan = make_plan(&judged, &snapshot);
+    let may_skip = !settings.shadow && request.run_all.is_none();
+    let skip = if may_skip {
+        plan.tests
+            .iter()
+            .filter(|test| !test.run)
+            .map(|test| test.class.clone())
+            .collect()
+    } else {
+        Vec::new()
+    };
+    lines.extend(summary(&request, &plan, &judged));
+    let write = |source| AskError::Write {
+        path: task_folder.to_owned(),
+        source,
+    };
+    plan.write(task_folder).map_err(write)?;
+    let jvm_args = match settings.collect {
+        true => vec![agent_argument(task_folder, &settings).map_err(write)?],
+        false => Vec::new(),
+    };
+    TaskAnswer {
+        format: FORMAT,
+        skip,
+        jvm_args,
+        lines,
+    }
+    .write(task_folder)?;
+    snapshot.save();
+    Ok(())
+}
+
+/// What the class path of a task holds now.
+pub(crate) fn take_snapshot(request: &TaskRequest, root: &Path) -> Snapshot {
+    let feature = feature_version(request.java_home.as_deref());
+    let mut settings = Settings::new(root, feature).with_cache(Project::at(root).snapshot_cache());
+    settings.variables = variables(request);
+    settings.properties = request.system_properties.clone();
+    Snapshot::take(&request.classpath, settings)
+}
+
+/// The environment variables that the tests would see.
+fn variables(request: &TaskRequest) -> BTreeMap<String, String> {
+    let mut variables: BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    variables.extend(request.environment.clone());
+    variables
+}
+
+fn judge_all(
+    request: &TaskRequest,
+    settings: &RunSettings,
+    snapshot: &Snapshot,
+) -> Result<Vec<Judged>, String> {
+    let unreadable = |error: fewest_store::ReadError| {
+        format!("fewest: the store cannot be read, so everything runs: {error}")
+    };
+    let reader = Reader::open(&Project::at(&settings.root).folder()).map_err(unreadable)?;
+    let ledger = reader.ledger(Some(&request.module)).map_err(unreadable)?;
+    let environment = environment(request, snapshot);
+    Ok(judge_tests(
+        request,
+        settings.technique,
+        &environment,
+        snapshot,
+        &ledger,
+    ))
+}
+
+fn make_plan(judged: &[Judged], snapshot: &Snapshot) -> Plan {
+    let tests = judged
+        .iter()
+        .map(|test| PlannedTest {
+            class: test.class.clone(),
+            run: test.verdict.is_run(),
+            reasons: reasons(&test.verdict),
+            millis: test.millis,
+        })
+        .collect();
+    Plan {
+        tests,
+        class_path: class_path_print(snapshot).to_string(),
+    }
+}
+
+/// Stands for every class of a class path.
+pub(crate) fn class_path_print(snapshot: &Snapshot) -> Fingerprint {
+    Fingerprint::combine(b"class path", snapshot.classes().map(|class| class.class()))
+}
+
+/// A verdict in words.
+fn reasons(verdict: &Verdict) -> Vec<String> {
+    let Verdict::Run(reason) = verdict else {
+        return Vec::new();
+    };
+    match reason {
+        RunReason::EverythingRuns => vec!["the technique runs everything".into()],
+        RunReason::Listed => vec!["the project lists it as one that always runs".into()],
+        RunReason::FullRunDue => vec!["a full run is due".into()],
+        RunReason::NoRecord { doubts } if doubts.is_empty() => vec!["no record names it".into()],
+        RunReason::NoRecord { doubts } => doubts
+            .iter()
+            .map(|doubt| format!("its last run proved nothing: {doubt}"))
+            .collect(),
+        RunReason::LastOutcome { outcome } => vec![
+            match outcome {
+                Outcome::Failed => "it failed when it last ran",
+                Outcome::Unfinished => "it did not come to its end when it last ran",
+                Outcome::Flaky => "it passed only on a retry when it last ran",
+                Outcome::Skipped => "part of it was skipped when it last ran",
+                Outcome::Passed => "it passed",
+            }
+            .into(),
+        ],
+        RunReason::Environment { changes } => changes.clone(),
+        RunReason::Changed { elements, count } => {
+            let mut words: Vec<String> = elements
+                .iter()
+                .map(|element| format!("{} changed", in_words(element)))
+                .collect();
+            let more = count.saturating_sub(words.len() as u64);
+            if more > 0 {
+                words.push(format!("and {more} more"));
+            }
+            words
+        }
+        RunReason::Unknown { doubt } => vec![doubt.clone()],
+    }
+}
+
+/// The line about a task that the user sees.
+fn summary(request: &TaskRequest, plan: &Plan, judged: &[Judged]) -> Option<String> {
+    request.test_classes.as_ref()?;
+    let name = if request.module.is_empty() {
+        "tests"
+    } else {
+        &request.module
+    };
+    let (all, run) = (
+        plan.tests.len(),
+        plan.tests.iter().filter(|test| test.run).count(),
+    );
+    if let Some(why) = &request.run_all {
+        return Some(format!("{name}: all {all} test classes run: {why}"));
+    }
+    if run == 0 {
+        return Some(format!(
+            "{name}: none of {all} test classes can be affected"
+        ));
+    }
+    let why = common_reason(judged);
+    Some(match (run == all, why) {
+        (true, Some(why)) => format!("{name}: all {all} test classes run: {why}"),
+        (true, None) => format!("{name}: all {all} test classes can be affected"),
+        (false, _) => {
+            let saved: u64 = plan
+                .tests
+                .iter()
+                .filter(|test| !test.run)
+                .filter_map(|test| test.millis)
+                .map(u64::from)
+                .sum();
+            let left = all - run;
+            format!(
+                "{name}: {run} of {all} test classes can be affected; {left} not run, about {} s saved",
+                saved.div_ceil(1000)
+            )
+        }
+    })
+}
+
+/// The reason that all tests share, if they share one.
+fn common_reason(judged: &[Judged]) -> Option<String> {
+    let first = reasons(&judged.first()?.verdict).into_iter().next()?;
+    judged
+        .iter()
+        .all(|test| reasons(&test.verdict).first() == Some(&first))
+        .then_some(first)
+}
+
+/// The argument that loads the agent into the JVM of a task.
+fn agent_argument(task_folder: &Path, settings: &RunSettings) -> std::io::Result<String> {
+    let config = Config {
+        folder: task_folder.to_owned(),
+        things: true,
+        ..Config::default()
+    };
+    let path = task_folder.join("agent.conf");
+    std::fs::write(&path, config.to_text())?;
+    Ok(format!(
+        "-agentpath:{}={}",
+        settings.agent.display(),
+        path.display()
+    ))
+}

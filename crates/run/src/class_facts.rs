@@ -1,0 +1,103 @@
+//! What selection asks about classes, answered from a snapshot.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use fewest_classfile::read::ClassFile;
+use fewest_classfile::references::{MemberUse, MethodReferences, references};
+use fewest_model::ClassName;
+use fewest_select::uses::{ClassFacts, Classes, MethodFacts, StaticField};
+use fewest_snapshot::Snapshot;
+
+/// The classes of a snapshot. Facts are read once for each class asked for.
+pub(crate) struct SnapshotClasses<'a> {
+    snapshot: &'a Snapshot,
+    known: RefCell<HashMap<ClassName, Option<Arc<ClassFacts>>>>,
+}
+
+impl<'a> SnapshotClasses<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
+        Self {
+            snapshot,
+            known: RefCell::default(),
+        }
+    }
+
+    /// Whether a class path entry is among those of the snapshot.
+    pub(crate) fn has_entry(&self, entry: &Path) -> bool {
+        self.snapshot.entries().any(|known| known == entry)
+    }
+
+    fn read(&self, name: &ClassName) -> Option<ClassFacts> {
+        let view = self.snapshot.class(name)?;
+        // A class that cannot be read has one fingerprint for all its parts;
+        // using it at all depends on every byte of it.
+        let Ok(bytes) = self.snapshot.class_bytes(name) else {
+            return Some(ClassFacts::default());
+        };
+        let Ok(references) = ClassFile::read(&bytes).and_then(|class| references(&class)) else {
+            return Some(ClassFacts::default());
+        };
+        let supertypes = view
+            .super_name()
+            .into_iter()
+            .chain(view.interfaces())
+            .collect();
+        Some(ClassFacts {
+            supertypes,
+            annotation_types: references.class.annotations.into_iter().collect(),
+            methods: references
+                .methods
+                .into_iter()
+                .map(|(key, references)| (key, self.method_facts(references)))
+                .collect(),
+        })
+    }
+
+    fn method_facts(&self, references: MethodReferences) -> MethodFacts {
+        let field = |member: &MemberUse| StaticField {
+            class: member.owner.clone(),
+            name: member.member.name.clone(),
+        };
+        MethodFacts {
+            static_reads: references.static_reads().map(field).collect(),
+            static_writes: references.static_writes().map(field).collect(),
+            inherited: references
+                .members
+                .iter()
+                .filter(|member| self.is_inherited(member))
+                .map(|member| (member.owner.clone(), member.member.clone()))
+                .collect(),
+            classes: references
+                .classes
+                .into_iter()
+                .chain(references.by_name)
+                .collect(),
+        }
+    }
+
+    /// Whether a method is named by a class that does not declare it. Fields
+    /// are part of their class's head, so a field that comes to hide another
+    /// is a change of a class that is used anyway.
+    fn is_inherited(&self, member: &MemberUse) -> bool {
+        !member.kind.is_field()
+            && !member.member.is_constructor()
+            && self
+                .snapshot
+                .class(&member.owner)
+                .is_some_and(|owner| owner.method(&member.member).is_none())
+    }
+}
+
+impl Classes for SnapshotClasses<'_> {
+    fn facts(&self, class: &ClassName) -> Option<Arc<ClassFacts>> {
+        if let Some(known) = self.known.borrow().get(class) {
+            return known.clone();
+        }
+        let facts = self.read(class).map(Arc::new);
+        self.known.borrow_mut().insert(class.clone(), facts.clone());
+        facts
+    }
+}

@@ -1,0 +1,28 @@
+//! One run of a build's tests.
+//!
+//! Before tests start, [`ask`] tells which of them can be left out; when the
+//! build has ended, [`merge`] turns what the agents saw into records. Between
+//! the two lies a [`RunFolder`], so that the build, its JVMs and this process
+//! need not know of each other.
+
+#![forbid(unsafe_code)]
+
+mod agent_library;
+mod ask;
+mod class_facts;
+mod environment;
+mod launch;
+mod merge;
+mod plan;
+mod project;
+mod run_folder;
+mod tests_of_task;
+
+pub use agent_library::{UnpackAgentError, unpack_agent};
+pub use ask::{AskError, ask};
+pub use fewest_store::Notice;
+pub use launch::{LaunchError, LaunchOptions, Launched, launch_command, launch_maven};
+pub use merge::{MergeError, Merged, TestReport, merge};
+pub use plan::{Plan, PlannedTest};
+pub use project::{Project, cache_folder};
+pub use run_folder::{RunFolder, RunFolderError, RunSettings};

@@ -1,0 +1,435 @@
+//! Turns what the agents saw into records.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use fewest_build::TaskRequest;
+use fewest_build::reports::{Reports, read_reports};
+use fewest_model::{ClassName, Element, Outcome, TestId, Version};
+use fewest_select::jvm_run::JvmRun;
+use fewest_select::uses::{TestUses, uses_of_jvm, uses_of_tests};
+use fewest_snapshot::Snapshot;
+use fewest_store::{
+    Ending, Environment, NewRun, Notice, OpenError, Pass, Record, RunId, Store, WriteError, Writer,
+};
+use fewest_trace::FileStamp;
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::ask::{class_path_print, take_snapshot};
+use crate::class_facts::SnapshotClasses;
+use crate::environment::environment;
+use crate::plan::Plan;
+use crate::project::Project;
+use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
+
+#[derive(Debug, Error)]
+pub enum MergeError {
+    #[error(transparent)]
+    Run(#[from] RunFolderError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// What a run came to.
+#[derive(Debug, Default)]
+pub struct Merged {
+    pub tests: Vec<TestReport>,
+    /// Something about the store that the user should hear of.
+    pub notice: Option<Notice>,
+    /// Why there are fewer records than tests, in words.
+    pub warnings: Vec<String>,
+}
+
+/// A test in a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TestReport {
+    pub test: String,
+    pub module: String,
+    /// "run" or "skip".
+    pub verdict: &'static str,
+    pub reasons: Vec<String>,
+    /// `None` where it did not run.
+    pub outcome: Option<Outcome>,
+    pub millis: Option<u64>,
+    /// Why its run made no record.
+    pub doubts: Vec<String>,
+    pub recorded: bool,
+}
+
+/// Keeps what a run told, and says what it came to.
+pub fn merge(run: &RunFolder) -> Result<Merged, MergeError> {
+    let settings = run.settings()?;
+    let project = Project::at(&settings.root);
+    let opened = Store::open(&project.folder())?;
+    let mut store = opened.store;
+    let mut merged = Merged {
+        notice: opened.notice,
+        ..Merged::default()
+    };
+    let mut tasks = Vec::new();
+    for folder in run.tasks()? {
+        match Task::read(&folder, &settings) {
+            Ok(Some(task)) => tasks.push(task),
+            Ok(None) => {}
+            Err(warning) => merged.warnings.push(warning),
+        }
+    }
+    let mut writer = store.write()?;
+    let number = writer.begin_run(&NewRun {
+        started_at: settings.started_at as i64,
+        revision: settings.revision.clone(),
+        command: settings.command.clone(),
+        technique: settings.technique.to_string(),
+    })?;
+    let mut full = !tasks.is_empty();
+    for task in &tasks {
+        let reports = task.keep(&mut writer, number, &settings)?;
+        full &= reports.iter().all(|test| test.verdict == "run");
+        merged.tests.extend(reports);
+    }
+    writer.finish_run(number, now(), full)?;
+    writer.commit()?;
+    Ok(merged)
+}
+
+fn now() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_millis() as i64
+}
+
+/// A task that has run.
+struct Task {
+    request: TaskRequest,
+    plan: Plan,
+    environment: Arc<Environment>,
+    snapshot: Snapshot,
+    runs: BTreeMap<ClassName, TestResult>,
+    left_out: BTreeSet<ClassName>,
+}
+
+/// What a test class came to in all JVMs of a task.
+#[derive(Default)]
+struct TestResult {
+    outcome: Option<Outcome>,
+    millis: u64,
+    tests: u32,
+    uses: TestUses,
+}
+
+impl Task {
+    /// `None` for a folder in which no tests ran.
+    fn read(folder: &Path, settings: &RunSettings) -> Result<Option<Self>, String> {
+        let Ok(request) = TaskRequest::read(folder) else {
+            return Ok(None);
+        };
+        let plan = Plan::read(folder).unwrap_or_default();
+        let snapshot = take_snapshot(&request, &settings.root);
+        let environment = Arc::new(environment(&request, &snapshot));
+        let mut task = Self {
+            request,
+            plan,
+            environment,
+            snapshot,
+            runs: BTreeMap::new(),
+            left_out: BTreeSet::new(),
+        };
+        task.read_traces(&folder.join("traces"));
+        task.read_reports();
+        task.doubt_changes();
+        Ok(Some(task))
+    }
+
+    fn read_traces(&mut self, folder: &Path) {
+        let mut runs: BTreeMap<String, JvmRun> = BTreeMap::new();
+        let mut unreadable = Vec::new();
+        for path in trace_files(folder) {
+            match fewest_trace::read_file(&path) {
+                Ok(trace) => {
+                    let name = path
+                        .file_name()
+                        .unwrap_or_default()
+                        .to_string_lossy()
+                        .into_owned();
+                    runs.insert(name, JvmRun::new(trace));
+                }
+                Err(error) => unreadable.push(error.to_string()),
+            }
+        }
+        let classes = SnapshotClasses::new(&self.snapshot);
+        let mut uses: BTreeMap<&str, Vec<TestUses>> = BTreeMap::new();
+        for (name, run) in runs.iter().filter(|(_, run)| run.jvm.parent.is_none()) {
+            uses.insert(name, uses_of_tests(run, &classes));
+        }
+        for child in runs.values() {
+            add_child(child, &runs, &mut uses, &classes);
+        }
+        for (name, mut uses) in uses {
+            let run = &runs[name];
+            self.left_out.extend(run.left_out.iter().cloned());
+            for (test, uses) in run.tests.iter().zip(&mut uses) {
+                uses.doubts.extend(run.doubts.iter().cloned());
+                uses.doubts.extend(unreadable.iter().cloned());
+                if !run.complete {
+                    uses.doubts
+                        .push("its JVM did not end in an orderly way".into());
+                }
+                let result = self.runs.entry(test.class.clone()).or_default();
+                result.outcome = result.outcome.max(Some(test.outcome));
+                result.millis += test.millis;
+                result.tests += test.tests;
+                result.uses.inherit(uses);
+            }
+        }
+    }
+
+    /// The build's reports have a word too: the worse of the two counts.
+    fn read_reports(&mut self) {
+        let Some(folder) = &self.request.reports else {
+            return;
+        };
+        let since = UNIX_EPOCH + Duration::from_millis(self.request.started_at);
+        let reports = read_reports(folder, since).unwrap_or_else(|error| Reports {
+            damaged: vec![error],
+            ..Reports::default()
+        });
+        for (class, report) in &reports.classes {
+            let result = self.runs.entry(class.clone()).or_default();
+            if result.outcome.is_none() {
+                result
+                    .uses
+                    .doubts
+                    .push("the agent did not see it run".into());
+            }
+            result.outcome = result.outcome.max(Some(report.outcome));
+        }
+        for result in self.runs.values_mut() {
+            for error in &reports.damaged {
+                result.uses.doubts.push(error.to_string());
+            }
+        }
+        for (class, result) in &mut self.runs {
+            if result.tests > 0 && !reports.classes.contains_key(class) {
+                result
+                    .uses
+                    .doubts
+                    .push("the build's reports do not name it".into());
+            }
+        }
+    }
+
+    /// Classes and files that changed while the tests ran prove nothing.
+    fn doubt_changes(&mut self) {
+        let moved = self.plan.class_path != class_path_print(&self.snapshot).to_string();
+        for result in self.runs.values_mut() {
+            if moved {
+                result
+                    .uses
+                    .doubts
+                    .push("class files changed while the tests ran".into());
+            }
+            for (path, stamp) in &result.uses.files {
+                if file_stamp(Path::new(&**path)) != *stamp {
+                    result
+                        .uses
+                        .doubts
+                        .push(format!("the file {path} changed while the test ran"));
+                }
+            }
+        }
+    }
+
+    /// Writes outcomes and records, and tells of each test.
+    fn keep(
+        &self,
+        writer: &mut Writer<'_>,
+        run: RunId,
+        settings: &RunSettings,
+    ) -> Result<Vec<TestReport>, WriteError> {
+        let mut reports = Vec::new();
+        for (class, result) in &self.runs {
+            let id = TestId::of_class(self.request.module.as_str(), class.clone());
+            // A class that only holds others, a suite, is no test of its own.
+            let Some(outcome) = result
+                .outcome
+                .filter(|outcome| result.tests > 0 || *outcome != Outcome::Passed)
+            else {
+                continue;
+            };
+            let at = now();
+            let millis = u32::try_from(result.millis).unwrap_or(u32::MAX);
+            let recorded = outcome.is_evidence() && result.uses.doubts.is_empty();
+            writer.add_outcome(
+                &id,
+                Ending {
+                    outcome,
+                    at,
+                    millis,
+                    run,
+                },
+            )?;
+            if recorded {
+                writer.add_record(&Record {
+                    pass: Pass {
+                        test: id,
+                        environment: self.environment.clone(),
+                        made_at: at,
+                        millis,
+                        revision: settings.revision.as_deref().map(Arc::from),
+                    },
+                    uses: self.versions(&result.uses, &settings.root),
+                })?;
+            } else {
+                writer.set_doubts(&id, &result.uses.doubts)?;
+            }
+            let planned = self.plan.test(class);
+            reports.push(TestReport {
+                test: class.dotted(),
+                module: self.request.module.clone(),
+                verdict: "run",
+                reasons: planned.map_or_else(
+                    || vec!["no record names it".into()],
+                    |planned| planned.reasons.clone(),
+                ),
+                outcome: Some(outcome),
+                millis: Some(result.millis),
+                doubts: result.uses.doubts.clone(),
+                recorded,
+            });
+        }
+        reports.extend(self.skipped());
+        Ok(reports)
+    }
+
+    fn skipped(&self) -> impl Iterator<Item = TestReport> {
+        let planned = self
+            .plan
+            .tests
+            .iter()
+            .filter(|test| !test.run)
+            .map(|test| &test.class);
+        let classes: BTreeSet<&ClassName> = planned.chain(&self.left_out).collect();
+        classes
+            .into_iter()
+            .filter(|class| !self.runs.contains_key(*class))
+            .map(|class| TestReport {
+                test: class.dotted(),
+                module: self.request.module.clone(),
+                verdict: "skip",
+                reasons: Vec::new(),
+                outcome: None,
+                millis: self
+                    .plan
+                    .test(class)
+                    .and_then(|test| test.millis)
+                    .map(u64::from),
+                doubts: Vec::new(),
+                recorded: false,
+            })
+    }
+
+    /// The versions of everything that a test used.
+    fn versions(&self, uses: &TestUses, root: &Path) -> BTreeSet<Version> {
+        let relative = |path: &Arc<str>| -> Arc<str> {
+            match Path::new(&**path).strip_prefix(root) {
+                Ok(below) => below.to_string_lossy().into(),
+                Err(_) => path.clone(),
+            }
+        };
+        let files = uses.files.keys().map(|path| Element::File(relative(path)));
+        let listings = uses
+            .listings
+            .iter()
+            .map(|path| Element::Listing(relative(path)));
+        uses.elements
+            .iter()
+            .cloned()
+            .chain(files)
+            .chain(listings)
+            .map(|element| Version {
+                fingerprint: self.snapshot.fingerprint(&element),
+                element,
+            })
+            .collect()
+    }
+}
+
+/// A JVM that a test started counts for the test.
+fn add_child(
+    child: &JvmRun,
+    runs: &BTreeMap<String, JvmRun>,
+    uses: &mut BTreeMap<&str, Vec<TestUses>>,
+    classes: &SnapshotClasses<'_>,
+) {
+    // A child may have children of its own: go up to the JVM that has tests.
+    let Some(parent) = &child.jvm.parent else {
+        return;
+    };
+    let (mut name, mut windows) = (&parent.trace, &parent.windows);
+    while let Some(above) = runs.get(name).and_then(|run| run.jvm.parent.as_ref()) {
+        (name, windows) = (&above.trace, &above.windows);
+    }
+    let (Some(run), Some(tests)) = (runs.get(name), uses.get_mut(name.as_str())) else {
+        return;
+    };
+    let mut added = uses_of_jvm(child, classes);
+    if child
+        .jvm
+        .class_path
+        .iter()
+        .any(|entry| !classes.has_entry(Path::new(entry)))
+    {
+        added
+            .doubts
+            .push("it started a JVM with another class path".into());
+    }
+    for window in windows {
+        if let Some(index) = run.test_of_window(*window) {
+            tests[index].inherit(&added);
+        }
+    }
+}
+
+fn trace_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "trace")
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// How a file is now, as the agent notes it.
+fn file_stamp(path: &Path) -> FileStamp {
+    let Ok(metadata) = fs::metadata(path) else {
+        return FileStamp::Absent;
+    };
+    if metadata.is_dir() {
+        return FileStamp::Directory;
+    }
+    if !metadata.is_file() {
+        return FileStamp::Other;
+    }
+    let modified = metadata
+        .modified()
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    FileStamp::File {
+        size: metadata.len(),
+        modified_nanos: modified.map_or(0, |time| time.as_nanos() as i64),
+    }
+}

@@ -1,0 +1,46 @@
+//! What was decided for a task, kept beside its answer for reports and `why`.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use fewest_model::ClassName;
+use serde::{Deserialize, Serialize};
+
+/// The verdicts of one task.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    pub tests: Vec<PlannedTest>,
+    /// Stands for everything that the class path held when the plan was made.
+    pub class_path: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedTest {
+    pub class: ClassName,
+    pub run: bool,
+    /// Why it runs, in words; empty where it does not.
+    pub reasons: Vec<String>,
+    /// How long it took when it last ran.
+    pub millis: Option<u32>,
+}
+
+impl Plan {
+    const FILE_NAME: &str = "plan.json";
+
+    pub(crate) fn write(&self, task_folder: &Path) -> io::Result<()> {
+        fs::write(task_folder.join(Self::FILE_NAME), serde_json::to_vec(self)?)
+    }
+
+    pub(crate) fn read(task_folder: &Path) -> io::Result<Self> {
+        Ok(serde_json::from_slice(&fs::read(
+            task_folder.join(Self::FILE_NAME),
+        )?)?)
+    }
+
+    pub fn test(&self, class: &ClassName) -> Option<&PlannedTest> {
+        self.tests.iter().find(|test| test.class == *class)
+    }
+}

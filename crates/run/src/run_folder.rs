@@ -1,0 +1,136 @@
+//! The folder of one run: its settings, and a folder for each task in it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fewest_select::Technique;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::project::Project;
+
+/// What holds for a whole run. Written before the build starts; everything
+/// that takes part reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunSettings {
+    pub root: PathBuf,
+    pub technique: Technique,
+    /// Whether the tests' JVMs are watched.
+    pub collect: bool,
+    /// Whether nothing is left out, and only told what would have been.
+    pub shadow: bool,
+    /// The agent's library, unpacked.
+    pub agent: PathBuf,
+    pub revision: Option<String>,
+    /// Milliseconds since 1970.
+    pub started_at: u64,
+    pub command: String,
+}
+
+/// A folder below `.fewest/runs`.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+#[derive(Debug, Error)]
+#[error("failed to use the run's folder `{}`", path.display())]
+pub struct RunFolderError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+const SETTINGS: &str = "run.json";
+
+impl RunFolder {
+    /// Makes a new folder that no other run has.
+    pub fn create(project: &Project, settings: &RunSettings) -> Result<Self, RunFolderError> {
+        let name = format!("{}-{}", settings.started_at, std::process::id());
+        let path = project.folder().join("runs").join(name);
+        let make = || {
+            project.prepare()?;
+            fs::create_dir_all(&path)?;
+            fs::write(path.join(SETTINGS), serde_json::to_vec(settings)?)
+        };
+        make().map_err(|source| RunFolderError {
+            path: path.clone(),
+            source,
+        })?;
+        Ok(Self { path })
+    }
+
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn settings(&self) -> Result<RunSettings, RunFolderError> {
+        let read = || {
+            Ok(serde_json::from_slice(&fs::read(
+                self.path.join(SETTINGS),
+            )?)?)
+        };
+        read().map_err(|source| RunFolderError {
+            path: self.path.clone(),
+            source,
+        })
+    }
+
+    /// The folders of the tasks, in the order of their names.
+    pub fn tasks(&self) -> Result<Vec<PathBuf>, RunFolderError> {
+        let read = || {
+            let mut tasks = Vec::new();
+            for entry in fs::read_dir(&self.path)? {
+                let path = entry?.path();
+                if path.is_dir() {
+                    tasks.push(path);
+                }
+            }
+            tasks.sort();
+            Ok(tasks)
+        };
+        read().map_err(|source| RunFolderError {
+            path: self.path.clone(),
+            source,
+        })
+    }
+
+    /// Removes the folder once all that it told has been kept.
+    pub fn remove(self) -> Result<(), RunFolderError> {
+        fs::remove_dir_all(&self.path).map_err(|source| RunFolderError {
+            path: self.path,
+            source,
+        })
+    }
+
+    /// The folders of runs that were interrupted before they were merged.
+    /// Those of runs that still go on are left to them.
+    pub fn leftovers(project: &Project) -> Vec<Self> {
+        let Ok(entries) = fs::read_dir(project.folder().join("runs")) else {
+            return Vec::new();
+        };
+        let mut folders: Vec<_> = entries
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.is_dir() && !is_running(path))
+            .collect();
+        folders.sort();
+        folders.into_iter().map(Self::at).collect()
+    }
+}
+
+/// Whether the process that made a run's folder is alive.
+fn is_running(folder: &Path) -> bool {
+    let name = folder
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    let pid = name
+        .as_deref()
+        .and_then(|name| name.rsplit('-').next()?.parse::<u32>().ok());
+    pid.is_some_and(|pid| Path::new("/proc").join(pid.to_string()).exists())
+}

@@ -1,0 +1,175 @@
+//! The tests of a task, each with its verdict.
+
+use fewest_build::TaskRequest;
+use fewest_model::{ClassName, Element, ElementKind, MethodKey, TestId};
+use fewest_select::Technique;
+use fewest_select::verdict::{Candidate, Evidence, Verdict, Versions, judge};
+use fewest_snapshot::Snapshot;
+use fewest_store::{Environment, KnownRecord, KnownTest, Ledger, VersionId};
+use roaring::RoaringBitmap;
+
+/// A test class and what is to happen with it.
+pub(crate) struct Judged {
+    pub(crate) class: ClassName,
+    pub(crate) verdict: Verdict,
+    /// How long it took when it last ran.
+    pub(crate) millis: Option<u32>,
+}
+
+/// Judges every class that the task would run, as far as that is known, and
+/// every class that the store has records of.
+pub(crate) fn judge_tests(
+    request: &TaskRequest,
+    technique: Technique,
+    environment: &Environment,
+    snapshot: &Snapshot,
+    ledger: &Ledger<'_>,
+) -> Vec<Judged> {
+    let versions = compare(technique, snapshot, ledger);
+    let element = |id: u32| {
+        ledger
+            .versions()
+            .get(VersionId(id))
+            .and_then(|version| version.element().ok())
+    };
+    let judge_class = |class: &ClassName| {
+        let id = TestId::of_class(request.module.as_str(), class.clone());
+        let known = ledger.test(&id);
+        let records: Vec<RecordEvidence<'_>> = known
+            .map(|test| ledger.records_of(test))
+            .unwrap_or_default()
+            .iter()
+            .map(|record| RecordEvidence {
+                record,
+                ledger,
+                environment,
+            })
+            .collect();
+        let candidate = Candidate {
+            records: &records,
+            outcome_since: known.and_then(|test| outcome_since(test, ledger.records_of(test))),
+            doubts: known.map(|test| &*test.doubts).unwrap_or_default(),
+            listed: false,
+        };
+        Judged {
+            class: class.clone(),
+            verdict: judge(technique, &candidate, &versions, element),
+            millis: known
+                .and_then(|test| test.history.first())
+                .map(|event| event.ending.millis),
+        }
+    };
+    match &request.test_classes {
+        Some(classes) => {
+            let mut outermost: Vec<_> = classes.iter().map(ClassName::outermost).collect();
+            outermost.sort();
+            outermost.dedup();
+            outermost.iter().map(judge_class).collect()
+        }
+        None => ledger
+            .tests()
+            .iter()
+            .map(|test| judge_class(&test.id.class))
+            .collect(),
+    }
+}
+
+/// How a test ended after its newest record was made.
+fn outcome_since(test: &KnownTest, records: &[KnownRecord]) -> Option<fewest_model::Outcome> {
+    let last = test.history.first()?;
+    let newest = records.iter().map(|record| record.sequence).max();
+    newest
+        .is_none_or(|newest| last.sequence > newest)
+        .then_some(last.ending.outcome)
+}
+
+struct RecordEvidence<'a> {
+    record: &'a KnownRecord,
+    ledger: &'a Ledger<'a>,
+    environment: &'a Environment,
+}
+
+impl Evidence for RecordEvidence<'_> {
+    fn is_of_this_environment(&self) -> bool {
+        self.record.environment.fingerprint() == self.environment.fingerprint()
+    }
+
+    fn environment_changes(&self) -> Vec<String> {
+        let changes = self.record.environment.difference(self.environment);
+        changes.iter().map(ToString::to_string).collect()
+    }
+
+    fn uses(&self) -> Result<RoaringBitmap, String> {
+        self.ledger
+            .uses(self.record)
+            .map_err(|error| error.to_string())
+    }
+}
+
+/// Compares every version that the store knows with what the checkout has.
+fn compare(technique: Technique, snapshot: &Snapshot, ledger: &Ledger<'_>) -> Versions {
+    let mut versions = Versions::default();
+    for subject in ledger.versions().subjects() {
+        // One look at a class answers for all of its parts.
+        let class = subject.class().map(ClassName::new);
+        let view = class.as_ref().and_then(|class| snapshot.class(class));
+        for version in subject.versions() {
+            versions.known.insert(version.id.0);
+            if !technique.counts(version.kind) {
+                continue;
+            }
+            let now = match (version.kind, &view) {
+                (ElementKind::Class | ElementKind::Whole, Some(view)) => Some(view.class()),
+                (ElementKind::Shape, Some(view)) => Some(view.shape()),
+                (ElementKind::Head, Some(view)) => Some(view.head()),
+                (ElementKind::Method, Some(view)) if view.doubt().is_none() => {
+                    method_key(version.member)
+                        .and_then(|key| view.method(&key))
+                        .map(|method| method.fingerprint)
+                }
+                _ => version
+                    .element()
+                    .ok()
+                    .map(|element| snapshot.fingerprint(&element)),
+            };
+            if now != Some(version.fingerprint) {
+                versions.stale.insert(version.id.0);
+            }
+        }
+    }
+    versions
+}
+
+fn method_key(member: &str) -> Option<MethodKey> {
+    let bracket = member.find('(')?;
+    Some(MethodKey::new(&member[..bracket], &member[bracket..]))
+}
+
+/// An element in words, for reasons.
+pub(crate) fn in_words(element: &Element) -> String {
+    match element {
+        Element::Method(class, method) if method.is_static_initializer() => {
+            format!("the static initializer of {}", class.simple())
+        }
+        Element::Method(class, method) if method.is_constructor() => {
+            format!("a constructor of {}", class.simple())
+        }
+        Element::Method(class, method) => format!("{}.{}()", class.simple(), method.name),
+        Element::Lookup(class, method) => {
+            format!(
+                "the place where {}.{} is found",
+                class.simple(),
+                method.name
+            )
+        }
+        Element::Shape(class) | Element::Head(class) => {
+            format!("the declaration of {}", class.simple())
+        }
+        Element::Class(class) | Element::Whole(class) => class.simple().to_owned(),
+        Element::Resource(name) => format!("the resource {name}"),
+        Element::File(path) => format!("the file {path}"),
+        Element::Listing(path) => format!("the directory {path}"),
+        Element::Variable(name) => format!("the environment variable {name}"),
+        Element::Property(name) => format!("the system property {name}"),
+    }
+}
