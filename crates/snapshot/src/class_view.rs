@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use fewest_classfile::fingerprint::{ClassFingerprints, MethodFingerprint};
 use fewest_model::{ClassName, Fingerprint, MethodKey};
 
 use crate::entry::{Entry, EntryKind};
@@ -105,6 +106,26 @@ impl<'a> ClassView<'a> {
 
     pub fn method(&self, key: &MethodKey) -> Option<MethodView<'a>> {
         self.record()?.method(key).map(MethodView::from)
+    }
+
+    /// All that was learned of the class, as a value of its own. Methods are
+    /// sorted by name and descriptor.
+    pub fn fingerprints(&self) -> ClassFingerprints {
+        let methods = self.methods().map(|method| MethodFingerprint {
+            key: method.key(),
+            access: method.access,
+            fingerprint: method.fingerprint,
+        });
+        ClassFingerprints {
+            name: self.declared_name(),
+            super_name: self.super_name(),
+            interfaces: self.interfaces().collect(),
+            access: self.access(),
+            head: self.head(),
+            shape: self.shape(),
+            class: self.class(),
+            methods: methods.collect(),
+        }
     }
 
     pub fn origin(&self) -> Origin<'a> {

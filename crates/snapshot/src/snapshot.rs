@@ -14,6 +14,7 @@ use crate::cache::Cache;
 use crate::class_view::{ClassView, Origin};
 use crate::entry::{Entry, EntryKind};
 use crate::files::Files;
+use crate::lookup::Outlines;
 use crate::settings::Settings;
 use crate::stat::Stat;
 use crate::table::{Item, Location};
@@ -32,6 +33,7 @@ pub struct Snapshot {
     /// The entries that could not be looked into.
     opaque: Vec<(usize, Fingerprint)>,
     files: Files,
+    outlines: Outlines,
 }
 
 /// A directory in an entry of the class path, under the name that the JVM has
@@ -90,6 +92,7 @@ impl Snapshot {
         Self {
             places: places(&entries, settings.feature_version),
             files: Files::new(&settings.root),
+            outlines: Outlines::default(),
             settings,
             cache,
             entries,
@@ -147,7 +150,7 @@ impl Snapshot {
                 view.method(key)
                     .map_or(Fingerprint::ABSENT, |method| method.fingerprint)
             }),
-            Element::Lookup(name, key) => lookup::lookup(self, name, key),
+            Element::Lookup(name, key) => lookup::lookup(self, &self.outlines, name, key),
             Element::Resource(name) => self.resource(name),
             Element::File(name) => self.files.file(name, &self.cache),
             Element::Listing(name) => self.files.listing(name),

@@ -2,7 +2,7 @@
 
 use crate::support::{ABSTRACT, Checkout, Class, PRIVATE, PUBLIC, STATIC, lookup};
 
-/// Looks `m()V` of `p/C` up among these classes, with `p/Other` to compare.
+/// Looks `m()V` of `p/C` up among these classes.
 fn method(classes: &[Class]) -> fewest_model::Fingerprint {
     search(classes, "m", "()V")
 }
@@ -88,21 +88,32 @@ fn private_and_static_methods_of_interfaces_are_not_inherited() {
 }
 
 #[test]
-fn the_way_out_to_the_jdk_is_one_end() {
+fn the_way_out_to_the_jdk_is_an_end() {
     let list = c().extends("java/util/ArrayList");
-    let plain = search(&[c()], "toString", "()Ljava/lang/String;");
-    assert_eq!(
-        plain,
-        search(
-            std::slice::from_ref(&list),
-            "toString",
-            "()Ljava/lang/String;"
-        )
-    );
+    let size = |classes: &[Class]| search(classes, "size", "()I");
+    let out = size(std::slice::from_ref(&list));
+    assert_ne!(out, size(&[c()]));
+    assert_eq!(out, size(&[list.clone().method("m", 1)]));
     let default = Class::interface("p/I").method_with(PUBLIC, "size", "()I", 1);
-    let without = search(std::slice::from_ref(&list), "size", "()I");
-    let with = search(&[list.implements("p/I"), default], "size", "()I");
-    assert_ne!(without, with, "nobody knows here which of the two it is");
+    let with = size(&[list.implements("p/I"), default]);
+    assert_ne!(out, with, "nobody knows here which of the two it is");
+}
+
+#[test]
+fn a_missing_superclass_that_appears_is_seen() {
+    let c = c().extends("p/A");
+    let missing = method(std::slice::from_ref(&c));
+    assert_ne!(missing, method(&[c.clone(), Class::new("p/A")]));
+    assert_ne!(missing, method(&[c, Class::new("p/A").method("m", 1)]));
+}
+
+#[test]
+fn constructors_are_not_inherited() {
+    let a = Class::new("p/A").method("<init>", 1);
+    let constructor = |classes: &[Class]| search(classes, "<init>", "()V");
+    let without = constructor(&[c().extends("p/A"), Class::new("p/A")]);
+    assert_eq!(without, constructor(&[c().extends("p/A"), a]));
+    assert_ne!(without, constructor(&[c().method("<init>", 1)]));
 }
 
 #[test]
