@@ -51,6 +51,15 @@ impl Cache {
         cache
     }
 
+    /// A cache that believes it was opened at the given moment.
+    #[cfg(test)]
+    pub(crate) fn at(folder: &Path, stamp: Stamp) -> Self {
+        Self {
+            stamp,
+            ..Self::open(Some(folder), Options::default())
+        }
+    }
+
     /// Whether what is learned now of a file with these marks may be used
     /// again next time.
     pub(crate) fn trusts(&self, stat: &Stat) -> bool {

@@ -224,3 +224,39 @@ fn join(directory: &str, name: &str) -> String {
         format!("{directory}/{name}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stat::Stamp;
+
+    /// Tells the cache something false about `x.txt`, with the marks that the
+    /// file really has, and asks what a walk makes of it.
+    fn walk_after_a_lie(stamp: Stamp) -> Fingerprint {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("classes");
+        fs::create_dir(&root).unwrap();
+        fs::write(root.join("x.txt"), "truth").unwrap();
+        let cache = Cache::at(&folder.path().join("cache"), stamp);
+        let mut scan = Scan::of(&root, None, &cache);
+        let meta = Meta {
+            path: key(&root),
+            ..Meta::default()
+        };
+        let lie = |_: &_, _: &_| Some(Content::Resource(Fingerprint::of(b"lie")));
+        cache.save(&assemble(&mut scan.directories, None, meta, lie));
+        load(&root, &cache, Options::default())
+            .item(0)
+            .fingerprint()
+    }
+
+    #[test]
+    fn a_file_with_the_marks_it_had_is_not_read() {
+        assert_eq!(walk_after_a_lie(Stamp::ALWAYS), Fingerprint::of(b"lie"));
+    }
+
+    #[test]
+    fn a_file_that_was_young_when_it_was_read_is_read_again() {
+        assert_eq!(walk_after_a_lie(Stamp::NEVER), Fingerprint::of(b"truth"));
+    }
+}

@@ -279,3 +279,40 @@ pub(crate) fn read_entry(jar: &Path, zipped: &Zipped) -> io::Result<Vec<u8>> {
     file.take(zipped.compressed_size).read_to_end(&mut data)?;
     inflate(zipped, &data).map_err(io::Error::other)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stat::Stamp;
+
+    /// Puts an empty archive in place of another one, and puts the marks of
+    /// the new one into the cache's table of the old one.
+    fn look_after_a_lie(stamp: Stamp) -> bool {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jar");
+        let empty = [&b"PK\x05\x06"[..], &[0; 18]].concat();
+        fs::write(&path, empty).unwrap();
+        let stat = Stat::of(&fs::metadata(&path).unwrap());
+        let cache = Cache::at(&folder.path().join("cache"), stamp);
+        let meta = Meta {
+            path: key(&path),
+            stat: Some(stat),
+            trusted: cache.trusts(&stat),
+            multi_release: true,
+            ..Meta::default()
+        };
+        cache.save(&assemble(&mut [], None, meta, |_, _| None));
+        let table = load(&path, stat, &cache, Options::default());
+        table.meta().multi_release
+    }
+
+    #[test]
+    fn a_jar_with_the_marks_it_had_is_not_read() {
+        assert!(look_after_a_lie(Stamp::ALWAYS));
+    }
+
+    #[test]
+    fn a_jar_that_was_young_when_it_was_read_is_read_again() {
+        assert!(!look_after_a_lie(Stamp::NEVER));
+    }
+}

@@ -169,6 +169,17 @@ fn only_the_entry_that_changed_is_written_again() {
 }
 
 #[test]
+fn empty_directories_come_and_go() {
+    let checkout = checkout();
+    let seen = || !checkout.warm(&["one"]).resource("z").is_absent();
+    assert!(!seen());
+    fs::create_dir(checkout.path("one/z")).unwrap();
+    assert!(seen());
+    fs::remove_dir(checkout.path("one/z")).unwrap();
+    assert!(!seen());
+}
+
+#[test]
 fn an_edit_of_equal_size_in_the_same_tick_is_seen() {
     let checkout = Checkout::new();
     for number in 0..50 {
