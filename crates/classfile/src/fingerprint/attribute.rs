@@ -6,13 +6,15 @@ use crate::read::{Attribute, AttributeKind, ClassFile, Cursor, ReadError};
 
 /// Whether an attribute of a class, field, method or record component counts.
 ///
-/// `Code` and `Record` count and are written by others. `BootstrapMethods`
-/// counts where its entries are used. `Deprecated` tells compilers only, and a
+/// `Code`, `Record` and `InnerClasses` count and are written by others.
+/// `BootstrapMethods` counts where its entries are used. `Deprecated` tells compilers only, and a
 /// comment can bring it about.
 pub(super) fn counts(kind: AttributeKind, debug_info: DebugInfo) -> bool {
     match kind {
         AttributeKind::BootstrapMethods
+        | AttributeKind::Code
         | AttributeKind::Deprecated
+        | AttributeKind::InnerClasses
         | AttributeKind::RuntimeInvisibleAnnotations
         | AttributeKind::RuntimeInvisibleParameterAnnotations
         | AttributeKind::RuntimeInvisibleTypeAnnotations => false,
@@ -37,7 +39,7 @@ pub(super) fn sort(class: &ClassFile<'_>, attributes: &mut [Attribute<'_>]) {
     });
 }
 
-/// Writes one attribute that is neither `Code` nor `Record`.
+/// Writes one attribute that `counts` and is not `Record`.
 pub(super) fn write(
     out: &mut Canonical,
     class: &ClassFile<'_>,
@@ -54,7 +56,6 @@ pub(super) fn write(
         Kind::RuntimeVisibleAnnotations => b'a',
         Kind::RuntimeVisibleParameterAnnotations => b'b',
         Kind::RuntimeVisibleTypeAnnotations => b't',
-        Kind::InnerClasses => b'i',
         Kind::EnclosingMethod => b'e',
         Kind::NestHost => b'h',
         Kind::NestMembers => b'n',
@@ -94,7 +95,6 @@ pub(super) fn write(
         Kind::NestHost | Kind::ModuleMainClass => write_class(out, class, &mut cursor)?,
         Kind::MethodParameters => write_parameters(out, class, &mut cursor)?,
         Kind::EnclosingMethod => write_enclosing_method(out, class, &mut cursor)?,
-        Kind::InnerClasses => write_inner_classes(out, class, &mut cursor)?,
         Kind::Module => write_module(out, class, &mut cursor)?,
         _ => {}
     }
@@ -235,15 +235,18 @@ fn write_enclosing_method(
 /// A compiler adds an entry for every nested class that code names, say
 /// `Map.Entry`. The virtual machine looks at none of those, and if they
 /// counted, a change in one method would be a change of the whole class.
-fn write_inner_classes(
+pub(super) fn write_inner_classes(
     out: &mut Canonical,
     class: &ClassFile<'_>,
-    cursor: &mut Cursor<'_>,
 ) -> Result<(), ReadError> {
-    let count = cursor.u16()?;
-    let own = class.raw_name();
     let mut entries = Vec::new();
-    for _ in 0..count {
+    let Some(attribute) = class.attribute(AttributeKind::InnerClasses) else {
+        out.set(&mut entries);
+        return Ok(());
+    };
+    let mut cursor = attribute.cursor();
+    let own = class.raw_name();
+    for _ in 0..cursor.u16()? {
         let start = out.len();
         let from = cursor.offset();
         let inner = class.pool.class_name(cursor.u16()?, from)?;
@@ -251,13 +254,14 @@ fn write_inner_classes(
         out.text(inner);
         out.u8(u8::from(outer.is_some()));
         out.text(outer.unwrap_or_default());
-        write_optional_utf8(out, class, cursor)?;
+        write_optional_utf8(out, class, &mut cursor)?;
         out.u16(cursor.u16()?);
         let entry = out.finish_from(start);
         if inner == own || outer.is_none_or(|outer| outer == own) {
             entries.push(entry);
         }
     }
+    cursor.expect_end()?;
     out.set(&mut entries);
     Ok(())
 }

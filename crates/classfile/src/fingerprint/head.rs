@@ -1,5 +1,6 @@
 //! The canonical form of what a class declares about itself and its fields.
 
+use super::attribute::write_inner_classes;
 use super::{Canonical, DebugInfo, attribute};
 use crate::read::{Attribute, AttributeKind, ClassFile, Member, ReadError};
 
@@ -27,7 +28,8 @@ pub(super) fn write_head(
         write_declaration(out, class, field)?;
         write_attributes(out, class, class.attributes_of(field), debug_info)?;
     }
-    write_attributes(out, class, class.attributes(), debug_info)
+    write_attributes(out, class, class.attributes(), debug_info)?;
+    write_inner_classes(out, class)
 }
 
 /// A class that gets an initializer runs it where nothing ran before, and no
@@ -53,17 +55,16 @@ pub(super) fn write_declaration(
     Ok(())
 }
 
-/// Writes the attributes that count, in an order of their own. `Code` is left
-/// to the caller.
+/// Writes the attributes that count, in an order of their own.
 pub(super) fn write_attributes(
     out: &mut Canonical,
     class: &ClassFile<'_>,
     attributes: &[Attribute<'_>],
     debug_info: DebugInfo,
 ) -> Result<(), ReadError> {
-    let mut counting = attributes.iter().filter(|attribute| {
-        attribute.kind != AttributeKind::Code && attribute::counts(attribute.kind, debug_info)
-    });
+    let mut counting = attributes
+        .iter()
+        .filter(|attribute| attribute::counts(attribute.kind, debug_info));
     // Most members have none or one, and need neither memory nor order.
     let Some(first) = counting.next() else {
         out.u16(0);
