@@ -9,18 +9,21 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fewest_classfile::read::ClassFile;
 use fewest_model::{ClassName, Outcome};
-use fewest_trace::{ClassEntry, Event, Jvm, Thing};
+use fewest_trace::{ClassEntry, Event, Jvm, ParentWindows, Thing};
 
 use crate::ask;
+use crate::children::{AgentOption, ChildConfigs, Launch};
 use crate::config::Config;
+use crate::files::{self, Files, Finding, Surroundings};
 use crate::frameworks::{Frameworks, Subject};
 use crate::holder;
 use crate::hooks::{self, Hook};
 use crate::instrument::{self, InstrumentError};
-use crate::jvmti::{Jni, Jvmti, Local, ProbeArrays};
+use crate::jvmti::{self, Jni, Jvmti, Local, ProbeArrays};
 use crate::ledger::Ledger;
 use crate::output::Output;
 use crate::registry::{PROBES_PER_HOLDER, Registry};
+use crate::settings;
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
 
@@ -63,6 +66,10 @@ pub(crate) struct Agent {
     /// Windows that are open in frameworks' calls, to be closed in reverse.
     calls: Mutex<Vec<OpenCall>>,
     left_out: OnceLock<HashSet<ClassName>>,
+    /// Set once the JVM is up; before, it reads only for itself.
+    files: OnceLock<Mutex<Files>>,
+    config_path: PathBuf,
+    child_configs: Mutex<ChildConfigs>,
 }
 
 /// A framework's call that the agent is inside of.
@@ -80,7 +87,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Agent {
-    pub(crate) fn new(config: Config, jvmti: Jvmti) -> Self {
+    pub(crate) fn new(config: Config, config_path: &Path, jvmti: Jvmti) -> Self {
         let since_1970 = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -96,6 +103,9 @@ impl Agent {
             output: Mutex::default(),
             calls: Mutex::default(),
             left_out: OnceLock::new(),
+            files: OnceLock::new(),
+            config_path: config_path.to_owned(),
+            child_configs: Mutex::default(),
         }
     }
 
@@ -133,6 +143,7 @@ impl Agent {
             if !self.jvmti.retransform(&classes) {
                 self.doubt("the JDK's classes for reflection could not be listened to");
             }
+            let _ = self.files.set(Mutex::new(Files::new(self.surroundings())));
         }
         if self.config.parent.is_some() {
             self.begin_trace();
@@ -196,7 +207,7 @@ impl Agent {
         let methods = instrument::method_keys(&class)?;
         let numbers = lock(&self.registry).numbers(&name, &methods);
         self.define_holders(jni, numbers.first_probe + methods.len() as u32);
-        let instrumented = instrument::instrument(&class, &methods, numbers)?;
+        let instrumented = instrument::instrument(&class, &methods, numbers, self.config.things)?;
         let mut supertypes = class.interface_names()?;
         supertypes.extend(class.super_name());
         lock(&self.registry).add_entry(ClassEntry {
@@ -229,6 +240,10 @@ impl Agent {
 
     /// Adds the probes that were hit since the last time.
     fn add_hits(&self, jni: Jni<'_>, ledger: &mut Ledger) {
+        if let Some(files) = self.files.get() {
+            let held_back = lock(files).take_held_back();
+            held_back.for_each(|thing| ledger.add_thing(thing));
+        }
         match lock(&self.probes).drain(jni) {
             Some(hits) => ledger.add_probes(&hits),
             None => ledger.doubt("the probes could not be read"),
@@ -285,6 +300,10 @@ impl Agent {
         let Some(hook) = Hook::from_number(hook) else {
             return false;
         };
+        if hook == Hook::LoaderOpens {
+            files::loader_opens();
+            return false;
+        }
         let frameworks = Frameworks {
             jni,
             jvmti: self.jvmti,
@@ -315,6 +334,9 @@ impl Agent {
     }
 
     pub(crate) fn exit(&self, jni: Jni<'_>, hook: i32, thread: u64) {
+        if hook == Hook::LoaderOpens as i32 {
+            return files::loader_has_opened();
+        }
         let window = {
             let mut calls = lock(&self.calls);
             let own = |call: &OpenCall| call.hook as i32 == hook && call.thread == thread;
@@ -339,6 +361,11 @@ impl Agent {
         second: Option<Local<'_>>,
         hook: i32,
     ) {
+        match Hook::from_number(hook) {
+            Some(Hook::Variable) => return self.variable_read(jni, first),
+            Some(Hook::Property) => return self.property_read(jni, first),
+            _ => {}
+        }
         let Some(first) = first else { return };
         let frameworks = Frameworks {
             jni,
@@ -351,6 +378,7 @@ impl Agent {
             Some(Hook::Reflected) => self.class_reflected(first),
             Some(Hook::Resource) => self.resource_asked(jni, first),
             Some(Hook::Named) => self.class_named(jni, first),
+            Some(Hook::ClassPathEntry) => self.class_path_grows(jni, first, second),
             Some(Hook::JUnit4Finished) => self.count_test(frameworks.junit4(first)),
             Some(Hook::JUnit4Failure) => {
                 self.outcome(frameworks.junit4_failure(first), Outcome::Failed);
@@ -358,11 +386,11 @@ impl Agent {
             Some(Hook::JUnit4Assumption) => {
                 self.outcome(frameworks.junit4_failure(first), Outcome::Skipped);
             }
-            Some(Hook::JUnit4Ignored) => self.outcome(frameworks.junit4(first), Outcome::Skipped),
+            // What decides that a test is not run (an annotation, a condition's
+            // code) is used within the window, so it is seen like any other use.
+            Some(Hook::JUnit4Ignored) => self.count_test(frameworks.junit4(first)),
             Some(Hook::JUnit3Problem) => self.outcome(frameworks.junit3(first), Outcome::Failed),
-            Some(Hook::PlatformSkipped) => {
-                self.outcome(frameworks.platform(first), Outcome::Skipped);
-            }
+            Some(Hook::PlatformSkipped) => self.count_test(frameworks.platform(first)),
             Some(Hook::PlatformFinished) => {
                 let subject = frameworks.platform(first);
                 if frameworks.is_platform_test(first) {
@@ -494,14 +522,211 @@ impl Agent {
         // Where it fails there is no trace, and the tests run again next time.
         let _ = output.open(&folder, &name, &Event::Jvm(self.jvm()));
     }
+}
 
-    /// The trace's file name and the windows that are open, for a JVM that
-    /// this one starts.
-    #[expect(dead_code, reason = "used when child JVMs are followed")]
-    pub(crate) fn open_windows(&self) -> Option<(String, Vec<u32>)> {
-        let name = lock(&self.output).file_name()?;
-        Some((name, lock(&self.ledger).open_windows()))
+/// What the JVM has to do with outside of itself: settings, files, programs.
+impl Agent {
+    fn variable_read(&self, jni: Jni<'_>, name: Option<Local<'_>>) {
+        let name = setting_name(jni, name);
+        lock(&self.ledger).add_thing(Thing::Variable(name.into()));
     }
+
+    fn property_read(&self, jni: Jni<'_>, name: Option<Local<'_>>) {
+        let name = setting_name(jni, name);
+        if !settings::is_given_by_the_jdk(&name) {
+            lock(&self.ledger).add_thing(Thing::Property(name.into()));
+        }
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        let jvm = self.jvm();
+        let java_home = PathBuf::from(jvm.java_home);
+        let mut ignored: Vec<PathBuf> = ["/proc", "/sys", "/dev"].map(Into::into).into();
+        ignored.extend(java_home.canonicalize());
+        ignored.extend([java_home, self.config.folder.clone()]);
+        let mut ignored: Vec<Vec<u8>> = ignored.into_iter().map(bytes_of).collect();
+        ignored.extend(jvmti::own_library());
+        Surroundings {
+            working_directory: jvm.working_directory.into_bytes(),
+            ignored,
+            class_path: jvm.class_path.into_iter().map(String::into_bytes).collect(),
+            command_line: ask::command_line()
+                .unwrap_or_default()
+                .into_iter()
+                .map(String::into_bytes)
+                .collect(),
+        }
+    }
+
+    /// A loader's class path has another entry. Only the application's loader
+    /// finds what the class path of a record holds; what other loaders read
+    /// counts as files.
+    fn class_path_grows(&self, jni: Jni<'_>, path: Local<'_>, url: Option<Local<'_>>) {
+        let (Some(files), Some(url)) = (self.files.get(), url) else {
+            return;
+        };
+        if !application_class_path(jni).is_some_and(|own| jni.is_same(own, path)) {
+            return;
+        }
+        let entry = jni
+            .call(url, c"getPath", c"()Ljava/lang/String;")
+            .and_then(|path| jni.string(path))
+            .and_then(|path| files::path_of_url(&path));
+        if let Some(entry) = entry {
+            lock(files).add_to_class_path(&entry);
+        }
+    }
+
+    pub(crate) fn watches_files(&self) -> bool {
+        self.files.get().is_some()
+    }
+
+    pub(crate) fn file_looked_at(&self, path: &[u8]) {
+        self.add_finding(|files| files.look(path, files::is_loader_opening()));
+    }
+
+    pub(crate) fn file_opened(&self, path: &[u8]) {
+        self.add_finding(|files| files.open(path, files::is_loader_opening()));
+    }
+
+    pub(crate) fn directory_listed(&self, path: &[u8]) {
+        self.add_finding(|files| files.list(path));
+    }
+
+    /// A path was made canonical: where links are on the way, their targets
+    /// matter.
+    pub(crate) fn links_resolved(&self, path: &[u8]) {
+        self.add_finding(|files| files.resolve(path));
+    }
+
+    pub(crate) fn file_made(&self, path: &[u8]) {
+        if let Some(files) = self.files.get() {
+            lock(files).made(path);
+        }
+    }
+
+    pub(crate) fn link_made(&self, link: &[u8], target: &[u8]) {
+        if let Some(files) = self.files.get() {
+            lock(files).linked(link, target);
+        }
+    }
+
+    /// The lock on files is given back before the ledger's is taken.
+    fn add_finding(&self, find: impl FnOnce(&mut Files) -> Option<Finding>) {
+        let Some(files) = self.files.get() else {
+            return;
+        };
+        let finding = find(&mut lock(files));
+        match finding {
+            Some(Finding::Use(thing)) => lock(&self.ledger).add_thing(thing),
+            Some(Finding::UseInTest(thing)) => {
+                let mut ledger = lock(&self.ledger);
+                if !ledger.open_windows().is_empty() {
+                    ledger.add_thing(thing);
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// A program is about to be started. Returns how to start it instead.
+    pub(crate) fn program_starts(&self, launch: &Launch) -> Option<Launch> {
+        if !launch.is_java() {
+            self.program_used(launch);
+            return None;
+        }
+        let own_environment: Vec<Vec<u8>> = std::env::vars_os()
+            .map(|(name, value)| [name.as_encoded_bytes(), b"=", value.as_encoded_bytes()].concat())
+            .collect();
+        let option = jvmti::own_library().and_then(|library| AgentOption::new(&library));
+        let Some(option) = option else {
+            self.program_missed();
+            return None;
+        };
+        if self.is_dormant() {
+            // Not a test's JVM but, say, a build tool's: whatever it starts may
+            // be the JVM with the tests.
+            return (!launch.has_agent(&option, &own_environment))
+                .then(|| launch.with_agent(&option, &self.config_path, &own_environment));
+        }
+        match self.child_config() {
+            Some(path) => Some(launch.with_agent(&option, &path, &own_environment)),
+            None => {
+                self.program_missed();
+                None
+            }
+        }
+    }
+
+    /// Whether no test has begun in this JVM, and none has started it.
+    fn is_dormant(&self) -> bool {
+        self.config.parent.is_none() && !lock(&self.output).is_open()
+    }
+
+    /// The configuration for a JVM that a test starts. A JVM that a child
+    /// starts belongs to the same windows as the child.
+    fn child_config(&self) -> Option<PathBuf> {
+        let parent = match &self.config.parent {
+            Some(parent) => parent.clone(),
+            None => ParentWindows {
+                trace: lock(&self.output).file_name()?,
+                windows: lock(&self.ledger).open_windows(),
+            },
+        };
+        if parent.windows.is_empty() {
+            return None;
+        }
+        let folder = self.task_folder();
+        let config = Config {
+            folder: folder.clone(),
+            program: None,
+            parent: Some(parent),
+            ..self.config.clone()
+        };
+        lock(&self.child_configs).write(&folder, config).ok()
+    }
+
+    /// A program that cannot be looked into, with the files it is told of.
+    fn program_used(&self, launch: &Launch) {
+        let in_test = self.config.parent.is_some() || !lock(&self.ledger).open_windows().is_empty();
+        if !in_test || self.is_thread_of_the_launcher() {
+            return;
+        }
+        let name = String::from_utf8_lossy(&launch.program);
+        lock(&self.ledger).add_thing(Thing::Program(name.into()));
+        for path in launch.paths() {
+            self.add_finding(|files| files.look_if_there(&path));
+        }
+    }
+
+    /// Surefire watches from within whether Maven lives, by way of `ps`.
+    fn is_thread_of_the_launcher(&self) -> bool {
+        self.jvmti
+            .thread_name()
+            .is_some_and(|name| name.starts_with("surefire-"))
+    }
+
+    /// A JVM is started that the agent cannot follow into.
+    pub(crate) fn program_missed(&self) {
+        lock(&self.ledger).add_thing(Thing::Program("java".into()));
+    }
+}
+
+/// Where the application's loader looks for classes.
+fn application_class_path(jni: Jni<'_>) -> Option<Local<'_>> {
+    let loaders = jni.find_class("java/lang/ClassLoader")?;
+    let loader = jni.static_object(loaders, c"scl", c"Ljava/lang/ClassLoader;")?;
+    jni.field(loader, c"ucp", c"Ljdk/internal/loader/URLClassPath;")
+        .or_else(|| jni.field(loader, c"ucp", c"Lsun/misc/URLClassPath;"))
+}
+
+fn setting_name(jni: Jni<'_>, name: Option<Local<'_>>) -> String {
+    name.and_then(|name| jni.string(name))
+        .unwrap_or_else(|| settings::EVERYTHING.to_owned())
+}
+
+fn bytes_of(path: PathBuf) -> Vec<u8> {
+    path.into_os_string().into_encoded_bytes()
 }
 
 /// Whether a class belongs to the JDK, by its name. Such classes are part of

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 
 use fewest_agent::Config;
 use fewest_build::{FORMAT, TaskAnswer, TaskFileError, TaskRequest};
-use fewest_model::{Fingerprint, Outcome};
+use fewest_model::{ClassName, Fingerprint, Outcome};
 use fewest_select::verdict::{RunReason, Verdict};
 use fewest_snapshot::{Settings, Snapshot};
-use fewest_store::Reader;
+use fewest_store::{ReadError, Reader};
 use thiserror::Error;
 
 use crate::environment::{environment, feature_version};
 use crate::plan::{Plan, PlannedTest};
 use crate::project::Project;
 use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
-use crate::tests_of_task::{Judged, in_words, judge_tests};
+use crate::tests_of_task::{Judged, in_words, judge_tests, outermost_classes};
 
 #[derive(Debug, Error)]
 pub enum AskError {
@@ -41,14 +41,13 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
     let settings = RunFolder::at(run).settings()?;
     let snapshot = take_snapshot(&request, &settings.root);
     let mut lines = Vec::new();
-    let judged = match judge_all(&request, &settings, &snapshot) {
-        Ok(judged) => judged,
+    let judged = judge_all(&request, &settings, &snapshot).unwrap_or_else(|error| {
         // Without a readable store there is no proof: everything runs.
-        Err(line) => {
-            lines.push(line);
-            Vec::new()
+        if !matches!(error, ReadError::Missing { .. }) {
+            lines.push(format!("fewest: everything runs, since {error}"));
         }
-    };
+        without_store(&request, &error)
+    });
     let plan = make_plan(&judged, &snapshot);
     let may_skip = !settings.shadow && request.run_all.is_none();
     let skip = if may_skip {
@@ -103,12 +102,9 @@ fn judge_all(
     request: &TaskRequest,
     settings: &RunSettings,
     snapshot: &Snapshot,
-) -> Result<Vec<Judged>, String> {
-    let unreadable = |error: fewest_store::ReadError| {
-        format!("fewest: the store cannot be read, so everything runs: {error}")
-    };
-    let reader = Reader::open(&Project::at(&settings.root).folder()).map_err(unreadable)?;
-    let ledger = reader.ledger(Some(&request.module)).map_err(unreadable)?;
+) -> Result<Vec<Judged>, ReadError> {
+    let reader = Reader::open(&Project::at(&settings.root).folder())?;
+    let ledger = reader.ledger(Some(&request.module))?;
     let environment = environment(request, snapshot);
     Ok(judge_tests(
         request,
@@ -117,6 +113,25 @@ fn judge_all(
         snapshot,
         &ledger,
     ))
+}
+
+/// Every test runs where there is no store to speak for it.
+fn without_store(request: &TaskRequest, error: &ReadError) -> Vec<Judged> {
+    let reason = match error {
+        ReadError::Missing { .. } => RunReason::NoRecord { doubts: Vec::new() },
+        _ => RunReason::Unknown {
+            doubt: error.to_string(),
+        },
+    };
+    let judged = |class: &ClassName| Judged {
+        class: class.clone(),
+        verdict: Verdict::Run(reason.clone()),
+        millis: None,
+    };
+    outermost_classes(request.test_classes.as_deref().unwrap_or_default())
+        .iter()
+        .map(judged)
+        .collect()
 }
 
 fn make_plan(judged: &[Judged], snapshot: &Snapshot) -> Plan {

@@ -10,7 +10,7 @@ use fewest_build::TaskRequest;
 use fewest_build::reports::{Reports, read_reports};
 use fewest_model::{ClassName, Element, Outcome, TestId, Version};
 use fewest_select::jvm_run::JvmRun;
-use fewest_select::uses::{TestUses, uses_of_jvm, uses_of_tests};
+use fewest_select::uses::{TestUses, uses_of_class, uses_of_jvm, uses_of_tests};
 use fewest_snapshot::Snapshot;
 use fewest_store::{
     Ending, Environment, NewRun, Notice, OpenError, Pass, Record, RunId, Store, WriteError, Writer,
@@ -122,6 +122,8 @@ struct TestResult {
     outcome: Option<Outcome>,
     millis: u64,
     tests: u32,
+    /// Whether it was offered to the framework, which found no test in it.
+    empty: bool,
     uses: TestUses,
 }
 
@@ -144,6 +146,7 @@ impl Task {
         };
         task.read_traces(&folder.join("traces"));
         task.read_reports();
+        task.add_empty_classes();
         task.doubt_changes();
         Ok(Some(task))
     }
@@ -226,6 +229,31 @@ impl Task {
         }
     }
 
+    /// Classes that the build took for tests and the framework did not: as long
+    /// as they are as they are, no JVM need be started to find that out again.
+    /// Only where everything else ran to its end and passed: a build that
+    /// stops at the first failure has not offered the rest.
+    fn add_empty_classes(&mut self) {
+        let passed = |result: &TestResult| {
+            result.outcome == Some(Outcome::Passed) && result.uses.doubts.is_empty()
+        };
+        if self.request.run_all.is_some() || self.runs.is_empty() || !self.runs.values().all(passed)
+        {
+            return;
+        }
+        let classes = SnapshotClasses::new(&self.snapshot);
+        for test in self.plan.tests.iter().filter(|test| test.run) {
+            self.runs
+                .entry(test.class.clone())
+                .or_insert_with(|| TestResult {
+                    outcome: Some(Outcome::Passed),
+                    empty: true,
+                    uses: uses_of_class(&test.class, &classes),
+                    ..TestResult::default()
+                });
+        }
+    }
+
     /// Classes and files that changed while the tests ran prove nothing.
     fn doubt_changes(&mut self) {
         let moved = self.plan.class_path != class_path_print(&self.snapshot).to_string();
@@ -260,7 +288,7 @@ impl Task {
             // A class that only holds others, a suite, is no test of its own.
             let Some(outcome) = result
                 .outcome
-                .filter(|outcome| result.tests > 0 || *outcome != Outcome::Passed)
+                .filter(|outcome| result.tests > 0 || result.empty || *outcome != Outcome::Passed)
             else {
                 continue;
             };
@@ -289,6 +317,9 @@ impl Task {
                 })?;
             } else {
                 writer.set_doubts(&id, &result.uses.doubts)?;
+            }
+            if result.empty {
+                continue;
             }
             let planned = self.plan.test(class);
             reports.push(TestReport {

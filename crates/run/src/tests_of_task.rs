@@ -1,7 +1,9 @@
 //! The tests of a task, each with its verdict.
 
+use std::collections::BTreeSet;
+
 use fewest_build::TaskRequest;
-use fewest_model::{ClassName, Element, ElementKind, MethodKey, TestId};
+use fewest_model::{ClassName, Element, ElementKind, Fingerprint, MethodKey, TestId};
 use fewest_select::Technique;
 use fewest_select::verdict::{Candidate, Evidence, Verdict, Versions, judge};
 use fewest_snapshot::Snapshot;
@@ -60,18 +62,18 @@ pub(crate) fn judge_tests(
         }
     };
     match &request.test_classes {
-        Some(classes) => {
-            let mut outermost: Vec<_> = classes.iter().map(ClassName::outermost).collect();
-            outermost.sort();
-            outermost.dedup();
-            outermost.iter().map(judge_class).collect()
-        }
+        Some(classes) => outermost_classes(classes).iter().map(judge_class).collect(),
         None => ledger
             .tests()
             .iter()
             .map(|test| judge_class(&test.id.class))
             .collect(),
     }
+}
+
+/// The test classes, those that are nested in one counting as it.
+pub(crate) fn outermost_classes(classes: &[ClassName]) -> BTreeSet<ClassName> {
+    classes.iter().map(ClassName::outermost).collect()
 }
 
 /// How a test ended after its newest record was made.
@@ -125,7 +127,7 @@ fn compare(technique: Technique, snapshot: &Snapshot, ledger: &Ledger<'_>) -> Ve
                 (ElementKind::Method, Some(view)) if view.doubt().is_none() => {
                     method_key(version.member)
                         .and_then(|key| view.method(&key))
-                        .map(|method| method.fingerprint)
+                        .map_or(Some(Fingerprint::ABSENT), |method| Some(method.fingerprint))
                 }
                 _ => version
                     .element()

@@ -45,6 +45,7 @@ impl Technique {
             | Kind::Resource
             | Kind::File
             | Kind::Listing
+            | Kind::Matches
             | Kind::Variable
             | Kind::Property => true,
         }

@@ -109,6 +109,16 @@ pub fn uses_of_jvm(run: &JvmRun, classes: &impl Classes) -> TestUses {
     uses
 }
 
+/// What it depends on that a class holds no tests: all that it is.
+pub fn uses_of_class(class: &ClassName, classes: &impl Classes) -> TestUses {
+    let run = JvmRun::default();
+    let mut expansion = Expansion::new(&run, classes);
+    expansion.test = Some(class);
+    expansion.add_whole(class);
+    expansion.finish();
+    expansion.uses
+}
+
 impl TestUses {
     /// Adds everything that another test or JVM depends on.
     pub fn inherit(&mut self, other: &Self) {
