@@ -70,7 +70,7 @@ fn skipped(answer: &Value) -> Option<HashSet<ClassName>> {
 }
 
 /// The words of this process's command line.
-fn command_line() -> Option<Vec<String>> {
+pub(crate) fn command_line() -> Option<Vec<String>> {
     let bytes = fs::read("/proc/self/cmdline").ok()?;
     let words = bytes.split(|&byte| byte == 0);
     Some(

@@ -23,6 +23,7 @@
 //! since a link that points elsewhere is a change; only links that this JVM
 //! made are followed, because they will be gone when the next run looks.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -40,6 +41,26 @@ const MOST_MADE: usize = 100_000;
 const MOST_STAMPS: usize = 100_000;
 const MOST_LINKS: usize = 256;
 const MOST_HELD_BACK: usize = 64;
+
+thread_local! {
+    /// How many calls of class loaders that open jars this thread is inside of.
+    static LOADER_CALLS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A class loader begins to open a jar on this thread.
+pub(crate) fn loader_opens() {
+    LOADER_CALLS.set(LOADER_CALLS.get() + 1);
+}
+
+/// A class loader has opened a jar on this thread, or failed to.
+pub(crate) fn loader_has_opened() {
+    LOADER_CALLS.set(LOADER_CALLS.get().saturating_sub(1));
+}
+
+/// Whether this thread is opening a jar for a class loader.
+pub(crate) fn is_loader_opening() -> bool {
+    LOADER_CALLS.get() > 0
+}
 
 /// So many digits in a row stand in names that were drawn at random.
 const DIGITS_OF_A_RANDOM_NAME: usize = 8;
@@ -145,6 +166,26 @@ impl Files {
         self.look(path, by_loader)
     }
 
+    /// The path is made canonical. That tells about links only, so a path
+    /// without any does not count.
+    pub(crate) fn resolve(&mut self, path: &[u8]) -> Option<Finding> {
+        let normal = self.foreign(path)?;
+        let canonical = std::fs::canonicalize(OsStr::from_bytes(&normal)).ok()?;
+        if canonical.as_os_str().as_bytes() == normal {
+            return None;
+        }
+        self.look(path, true)
+    }
+
+    /// A program is told of a path, which may be no path at all.
+    pub(crate) fn look_if_there(&mut self, path: &[u8]) -> Option<Finding> {
+        let normal = self.foreign(path)?;
+        if self.stamp(&normal).1 == FileStamp::Absent {
+            return None;
+        }
+        self.look(path, false)
+    }
+
     /// The names in a directory are read.
     pub(crate) fn list(&mut self, path: &[u8]) -> Option<Finding> {
         let path = self.foreign(path)?;
@@ -155,6 +196,7 @@ impl Files {
     pub(crate) fn made(&mut self, path: &[u8]) {
         let path = self.normal(path);
         self.held_back.retain(|(held, _)| *held != path);
+        self.links.retain(|(link, _)| *link != path);
         if self.made.len() < MOST_MADE && !self.is_made(&path) {
             self.made.insert(path);
         }

@@ -35,11 +35,19 @@ pub(crate) enum Hook {
     Resource,
     /// The JDK: a class is looked up by its name.
     Named,
+    /// The JDK: a class loader comes upon an entry of its class path.
+    ClassPathEntry,
+    /// The JDK: a jar is opened for a class loader, or by a resource's URL.
+    LoaderOpens,
+    /// Anywhere: an environment variable is read, or all of them.
+    Variable,
+    /// Anywhere: a system property is read, or all of them.
+    Property,
 }
 
 impl Hook {
     pub(crate) fn from_number(number: i32) -> Option<Self> {
-        const ALL: [Hook; 17] = [
+        const ALL: [Hook; 21] = [
             Hook::RunnerRun,
             Hook::RunnerBuild,
             Hook::JUnit4Started,
@@ -57,6 +65,10 @@ impl Hook {
             Hook::Reflected,
             Hook::Resource,
             Hook::Named,
+            Hook::ClassPathEntry,
+            Hook::LoaderOpens,
+            Hook::Variable,
+            Hook::Property,
         ];
         ALL.into_iter().find(|hook| *hook as i32 == number)
     }
@@ -209,10 +221,13 @@ pub(crate) fn framework_hook(
 }
 
 /// The JDK's classes to rewrite once the JVM is up.
-pub(crate) const JDK_CLASSES: [&str; 3] = [
+pub(crate) const JDK_CLASSES: [&str; 6] = [
     "java/lang/Class",
     "jdk/internal/loader/URLClassPath",
+    "jdk/internal/loader/URLClassPath$JarLoader",
     "sun/misc/URLClassPath",
+    "sun/misc/URLClassPath$JarLoader",
+    "sun/net/www/protocol/jar/JarURLConnection",
 ];
 
 /// The hook at a method of the JDK, if there is one.
@@ -220,6 +235,10 @@ pub(crate) fn jdk_hook(class: &str, method: &str, descriptor: &str) -> Option<(H
     let at = |first| Listen::At {
         first,
         second: None,
+    };
+    let around = Listen::Around {
+        subject: 0,
+        may_skip: false,
     };
     match (class, method) {
         // Results are cached above the native methods, so only these see every
@@ -242,7 +261,24 @@ pub(crate) fn jdk_hook(class: &str, method: &str, descriptor: &str) -> Option<(H
         (
             "jdk/internal/loader/URLClassPath" | "sun/misc/URLClassPath",
             "getResource" | "findResource" | "getResources" | "findResources",
-        ) if descriptor.starts_with("(Ljava/lang/String;Z)") => Some((Hook::Resource, at(1))),
+        ) if descriptor.starts_with("(Ljava/lang/String;") => Some((Hook::Resource, at(1))),
+        ("jdk/internal/loader/URLClassPath" | "sun/misc/URLClassPath", "getLoader")
+            if descriptor.starts_with("(Ljava/net/URL;)") =>
+        {
+            let listen = Listen::At {
+                first: 0,
+                second: Some(1),
+            };
+            Some((Hook::ClassPathEntry, listen))
+        }
+        // Whoever else opens a jar of the class path reads it as a file.
+        (
+            "jdk/internal/loader/URLClassPath$JarLoader" | "sun/misc/URLClassPath$JarLoader",
+            "getJarFile",
+        ) if descriptor.starts_with("(Ljava/net/URL;)") => Some((Hook::LoaderOpens, around)),
+        ("sun/net/www/protocol/jar/JarURLConnection", "connect") => {
+            Some((Hook::LoaderOpens, around))
+        }
         _ => None,
     }
 }

@@ -8,6 +8,7 @@ use thiserror::Error;
 use crate::holder;
 use crate::hooks::{self, Hook, Listen};
 use crate::registry::{Numbers, PROBES_PER_HOLDER};
+use crate::settings::{SettingRead, SettingReads};
 
 #[derive(Debug, Error)]
 pub(crate) enum InstrumentError {
@@ -34,13 +35,19 @@ pub(crate) fn method_keys(class: &ClassFile<'_>) -> Result<Vec<MethodKey>, ReadE
 }
 
 /// Puts a probe at the entry of every method, watches the static initializer,
-/// and listens where a test framework runs tests.
+/// and listens where a test framework runs tests and where settings are read.
 pub(crate) fn instrument(
     class: &ClassFile<'_>,
     keys: &[MethodKey],
     numbers: Numbers,
+    things: bool,
 ) -> Result<Instrumented, InstrumentError> {
     let mut editor = Editor::new(class);
+    let settings = if things {
+        SettingReads::of(class)
+    } else {
+        SettingReads::default()
+    };
     let name = class.name();
     for (index, (method, key)) in class.methods().iter().zip(keys).enumerate() {
         if class.attribute_of(method, AttributeKind::Code).is_none() {
@@ -55,6 +62,9 @@ pub(crate) fn instrument(
             && method.access & access::ABSTRACT == 0
         {
             editor.listen(index, method, hook, listen)?;
+        }
+        if !settings.is_empty() {
+            editor.watch_settings(index, class, method, &settings)?;
         }
     }
     let rewritten = editor.inner.finish_what_fits();
@@ -122,6 +132,30 @@ impl<'a> Editor<'a> {
         let end = call(self, "endInitializer")?;
         self.inner.insert_at_entry(method, begin)?;
         self.inner.on_exit(method, end.clone(), end, false)
+    }
+
+    fn watch_settings(
+        &mut self,
+        index: usize,
+        class: &ClassFile<'_>,
+        method: &Member,
+        settings: &SettingReads,
+    ) -> Result<(), InstrumentError> {
+        let Some(code) = class.code(method)? else {
+            return Ok(());
+        };
+        for instruction in code.instructions() {
+            let instruction = instruction?;
+            let Some(constant) = instruction.constant() else {
+                continue;
+            };
+            for read in settings.before(instruction.opcode, constant) {
+                let note = self.gate("note", "(Ljava/lang/Object;Ljava/lang/Object;I)V")?;
+                let snippet = Snippet::straight(read.code(note), SettingRead::MAX_STACK);
+                self.inner.insert_before(index, instruction.pc, snippet)?;
+            }
+        }
+        Ok(())
     }
 
     fn listen(

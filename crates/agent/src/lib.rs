@@ -12,7 +12,9 @@
 
 mod agent;
 mod ask;
+mod children;
 mod config;
+mod files;
 mod frameworks;
 mod holder;
 mod hooks;
@@ -21,6 +23,7 @@ mod jvmti;
 mod ledger;
 mod output;
 mod registry;
+mod settings;
 mod uses;
 
 pub use config::{Config, ConfigError};

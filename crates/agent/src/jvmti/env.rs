@@ -110,6 +110,14 @@ impl Jvmti {
         (!name.contains('.')).then(|| name.to_owned())
     }
 
+    /// The name of the calling thread.
+    pub(crate) fn thread_name(self) -> Option<String> {
+        let mut info = std::mem::MaybeUninit::<sys::jvmtiThreadInfo>::zeroed();
+        call!(self, GetThreadInfo, ptr::null_mut(), info.as_mut_ptr())?;
+        // SAFETY: the call succeeded and has filled in the structure.
+        self.take_text(unsafe { info.assume_init() }.name)
+    }
+
     pub(crate) fn system_property(self, name: &str) -> Option<String> {
         let name = CString::new(name).ok()?;
         let mut value = ptr::null_mut();

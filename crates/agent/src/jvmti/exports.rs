@@ -10,15 +10,15 @@ use std::path::Path;
 use std::ptr;
 
 use jvmti_bindings::sys::jni as jni_sys;
-use jvmti_bindings::sys::jni::{jboolean, jclass, jint, jobject, jthread};
+use jvmti_bindings::sys::jni::{jboolean, jclass, jint, jmethodID, jobject, jthread};
 use jvmti_bindings::sys::jvmti as sys;
 
-use super::{Jni, Jvmti};
+use super::{Jni, Jvmti, natives};
 use crate::agent::{self, Agent};
 use crate::config::Config;
 
 /// Runs `body` where there is an agent in working order.
-fn guarded<T>(default: T, body: impl FnOnce(&'static Agent) -> T) -> T {
+pub(super) fn guarded<T>(default: T, body: impl FnOnce(&'static Agent) -> T) -> T {
     let Some(agent) = agent::current() else {
         return default;
     };
@@ -50,14 +50,14 @@ pub extern "system" fn Agent_OnLoad(
         };
         let path = Path::new(OsStr::from_bytes(options));
         match Config::read(path) {
-            Ok(config) => start(vm, config),
+            Ok(config) => start(vm, config, path),
             Err(error) => agent::leave_note(path, &error),
         }
     });
     jni_sys::JNI_OK
 }
 
-fn start(vm: *mut jni_sys::JavaVM, config: Config) {
+fn start(vm: *mut jni_sys::JavaVM, config: Config, path: &Path) {
     let mut env = ptr::null_mut();
     // SAFETY: `vm` is the JVM's own, alive for the whole process.
     let result = unsafe { ((**vm).GetEnv)(vm, &raw mut env, sys::JVMTI_VERSION_1_2) };
@@ -72,7 +72,7 @@ fn start(vm: *mut jni_sys::JavaVM, config: Config) {
     capabilities.set_can_retransform_classes(true);
     capabilities.set_can_retransform_any_class(true);
     capabilities.set_can_generate_native_method_bind_events(true);
-    if !jvmti.add_capabilities(&capabilities) || !agent::install(Agent::new(config, jvmti)) {
+    if !jvmti.add_capabilities(&capabilities) || !agent::install(Agent::new(config, path, jvmti)) {
         return;
     }
     let mut callbacks = sys::jvmtiEventCallbacks::default();
@@ -80,16 +80,19 @@ fn start(vm: *mut jni_sys::JavaVM, config: Config) {
     callbacks.VMInit = Some(vm_init);
     callbacks.VMDeath = Some(vm_death);
     callbacks.ClassFileLoadHook = Some(class_file_load_hook);
+    callbacks.NativeMethodBind = Some(native_method_bind);
     callbacks.ThreadStart = Some(thread_start);
     callbacks.ThreadEnd = Some(thread_end);
     jvmti.set_callbacks(&callbacks);
     // The load hook is enabled from the start: enabled later, a JVM with an
-    // ahead-of-time cache would never call it for cached classes.
+    // ahead-of-time cache would never call it for cached classes. So are binds
+    // of native methods, the first of which come very early.
     for event in [
         sys::JVMTI_EVENT_VM_START,
         sys::JVMTI_EVENT_VM_INIT,
         sys::JVMTI_EVENT_VM_DEATH,
         sys::JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
+        sys::JVMTI_EVENT_NATIVE_METHOD_BIND,
     ] {
         jvmti.enable(event);
     }
@@ -108,6 +111,23 @@ extern "system" fn vm_init(_: *mut sys::jvmtiEnv, env: *mut jni_sys::JNIEnv, _th
         agent.vm_initialized(jni);
         agent.jvmti().enable(sys::JVMTI_EVENT_THREAD_START);
         agent.jvmti().enable(sys::JVMTI_EVENT_THREAD_END);
+    });
+}
+
+extern "system" fn native_method_bind(
+    _jvmti: *mut sys::jvmtiEnv,
+    _env: *mut jni_sys::JNIEnv,
+    _thread: jthread,
+    _method: jmethodID,
+    address: *mut c_void,
+    new_address: *mut *mut c_void,
+) {
+    guarded((), |_agent| {
+        if let Some(replacement) = natives::replacement(address) {
+            // SAFETY: the JVM passes the place for another function, and the
+            // replacement takes what the native method takes.
+            unsafe { *new_address = replacement };
+        }
     });
 }
 

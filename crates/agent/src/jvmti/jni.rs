@@ -71,6 +71,42 @@ impl<'a> Jni<'a> {
         pending
     }
 
+    /// Whether an exception is pending. Allowed whatever the answer is.
+    pub(super) fn is_exception_pending(self) -> bool {
+        call!(self, ExceptionCheck) != 0
+    }
+
+    /// Gives a reference back before the native call returns.
+    pub(crate) fn release(self, object: Local<'_>) {
+        call!(self, DeleteLocalRef, object.object);
+    }
+
+    pub(crate) fn is_same(self, one: Local<'_>, other: Local<'_>) -> bool {
+        call!(self, IsSameObject, one.object, other.object) != 0
+    }
+
+    /// The content of a byte array.
+    pub(super) fn bytes(self, array: Local<'_>) -> Option<Vec<u8>> {
+        let length = call!(self, GetArrayLength, array.object);
+        let mut bytes = vec![0_u8; usize::try_from(length).ok()?];
+        let start = bytes.as_mut_ptr().cast();
+        call!(self, GetByteArrayRegion, array.object, 0, length, start);
+        (!self.clear_exception()).then_some(bytes)
+    }
+
+    /// A new byte array.
+    pub(super) fn new_bytes(self, bytes: &[u8]) -> Option<Local<'a>> {
+        let length = sys::jsize::try_from(bytes.len()).ok()?;
+        let array = call!(self, NewByteArray, length);
+        if self.clear_exception() {
+            return None;
+        }
+        let local = self.local(array)?;
+        let start = bytes.as_ptr().cast();
+        call!(self, SetByteArrayRegion, array, 0, length, start);
+        (!self.clear_exception()).then_some(local)
+    }
+
     /// Defines a class of the boot loader.
     pub(crate) fn define_boot_class(self, name: &str, bytes: &[u8]) -> Option<Local<'a>> {
         let name = CString::new(name).ok()?;

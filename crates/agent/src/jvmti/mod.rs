@@ -17,4 +17,5 @@ mod probes;
 
 pub(crate) use env::Jvmti;
 pub(crate) use jni::{Global, Jni, Local};
+pub(crate) use natives::own_library;
 pub(crate) use probes::ProbeArrays;
