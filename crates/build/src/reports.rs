@@ -2,7 +2,11 @@
 //!
 //! Surefire, Failsafe and Gradle write the same dialect with differences: a
 //! file may hold one class, its nested classes too, or, for `TestNG`, a whole
-//! suite. So classes are told by their test cases, never by a file's name.
+//! suite. So classes are told by what is inside, never by a file's name.
+//!
+//! A case names the class that holds its code, and its suite the class that
+//! ran. They differ where tests are inherited in nested classes, and where a
+//! suite class of `JUnit` 4 runs others: such a case counts for both.
 //! A file that cannot be understood is an error of its own beside the rest.
 
 use std::collections::BTreeMap;
@@ -16,10 +20,13 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use thiserror::Error;
 
+/// What Surefire calls all classes of a `TestNG` run together.
+const TESTNG_SUITE: &str = "TestSuite";
+
 /// All that a directory of reports says.
 #[derive(Debug, Default)]
 pub struct Reports {
-    /// By outermost class.
+    /// By outermost class. A case may count for two, so sums mean nothing.
     pub classes: BTreeMap<ClassName, ClassReport>,
     /// Files that could not be understood: any test may have been in them.
     pub damaged: Vec<ReadReportError>,
@@ -116,14 +123,18 @@ fn report_files(directory: &Path, since: SystemTime) -> io::Result<Vec<PathBuf>>
 
 impl Reports {
     fn add(&mut self, case: &Case) {
-        self.classes
-            .entry(case.class.outermost())
-            .or_insert(ClassReport {
-                outcome: case.outcome,
-                cases: Counts::default(),
-                millis: 0,
-            })
-            .add(case);
+        let class = case.class.outermost();
+        let ran = case.ran.as_ref().map(ClassName::outermost);
+        for class in ran.filter(|ran| *ran != class).into_iter().chain([class]) {
+            self.classes
+                .entry(class)
+                .or_insert(ClassReport {
+                    outcome: case.outcome,
+                    cases: Counts::default(),
+                    millis: 0,
+                })
+                .add(case);
+        }
     }
 }
 
@@ -142,7 +153,10 @@ impl ClassReport {
 
 /// One `testcase` element.
 struct Case {
+    /// The class that holds its code.
     class: ClassName,
+    /// The class that the suite is of, if it is of one.
+    ran: Option<ClassName>,
     outcome: Outcome,
     millis: u64,
 }
@@ -194,7 +208,10 @@ impl Document {
             (None, other) => {
                 return Err(ReadReportErrorKind::OtherRoot(other.to_owned()));
             }
-            (Some("testsuite"), "testcase") => self.cases.push(read_case(element)?),
+            (Some("testsuite"), "testcase") => {
+                let suite = self.suite.as_ref().map(|(class, _)| class);
+                self.cases.push(read_case(element, suite)?);
+            }
             (Some("testcase"), part) => self.start_part(part),
             _ => {}
         }
@@ -239,6 +256,7 @@ impl Document {
         if shown.count() < announced as usize {
             self.cases.push(Case {
                 class,
+                ran: None,
                 outcome: Outcome::Failed,
                 millis: 0,
             });
@@ -254,10 +272,14 @@ impl Document {
     }
 }
 
-fn read_case(element: &BytesStart<'_>) -> Result<Case, ReadReportErrorKind> {
+fn read_case(
+    element: &BytesStart<'_>,
+    suite: Option<&ClassName>,
+) -> Result<Case, ReadReportErrorKind> {
     let class = attribute(element, "classname").filter(|name| !name.is_empty());
     Ok(Case {
         class: class_name(&class.ok_or(ReadReportErrorKind::NoClass)?),
+        ran: suite.filter(|name| name.as_str() != TESTNG_SUITE).cloned(),
         outcome: Outcome::Passed,
         millis: attribute(element, "time").map_or(0, |text| millis(&text)),
     })
@@ -366,6 +388,20 @@ mod tests {
         insta::assert_snapshot!(read(xml), @r"
         ex/ATest Passed 2/0/0/0 200 ms
         ex/BTest Failed 0/0/0/1 4 ms
+        ");
+    }
+
+    #[test]
+    fn an_inherited_nested_test_counts_for_the_class_that_ran() {
+        let xml = r#"<testsuite name="ex.HashBagTest" tests="2" errors="0" failures="1">
+  <testcase name="own" classname="ex.HashBagTest" time="0.1"/>
+  <testcase name="testIterator" classname="ex.AbstractBagTest$UniqueSetTest" time="0.1">
+    <failure type="java.lang.AssertionError">x</failure>
+  </testcase>
+</testsuite>"#;
+        insta::assert_snapshot!(read(xml), @r"
+        ex/AbstractBagTest Failed 0/0/0/1 100 ms
+        ex/HashBagTest Failed 1/0/0/1 200 ms
         ");
     }
 

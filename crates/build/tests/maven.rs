@@ -174,6 +174,17 @@ impl Reactor {
             ),
         );
         let sources = format!("{name}/src/test/java/ex");
+        // The names are those of test classes, and yet no provider runs these.
+        self.write(
+            &format!("{sources}/AbstractTest.java"),
+            &framework
+                .class("AbstractTest", "")
+                .replace("class", "abstract class"),
+        );
+        self.write(
+            &format!("{sources}/TestInterface.java"),
+            "package ex; interface TestInterface { long BIG = 1L << 40; }",
+        );
         self.write(&format!("{sources}/Mark.java"), MARK);
         for (class, body) in *classes {
             self.write(

@@ -1,13 +1,11 @@
 package fewest.maven;
 
-import java.io.File;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -91,9 +89,6 @@ final class TestMojo {
 
     /** The names of the classes that the mojo would run, by its own scanner. */
     List<String> scan() {
-        if (!((File) get("testClassesDirectory")).exists() && get("dependenciesToScan") == null) {
-            return Collections.emptyList();
-        }
         Object result = call(has("scanForTestClasses") ? "scanForTestClasses" : "scanDirectories");
         // From 2.19 on, the mojo remembers its filters, and would not see new excludes.
         assignIfPresent("includedExcludedTests", null);
