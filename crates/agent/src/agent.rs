@@ -649,13 +649,11 @@ impl Agent {
             return (!launch.has_agent(&option, &own_environment))
                 .then(|| launch.with_agent(&option, &self.config_path, &own_environment));
         }
-        match self.child_config() {
-            Some(path) => Some(launch.with_agent(&option, &path, &own_environment)),
-            None => {
-                self.program_missed();
-                None
-            }
-        }
+        let Some(path) = self.child_config() else {
+            self.program_missed();
+            return None;
+        };
+        Some(launch.with_agent(&option, &path, &own_environment))
     }
 
     /// Whether no test has begun in this JVM, and none has started it.

@@ -59,8 +59,11 @@ impl Launch {
         let environment = self.environment.as_deref().unwrap_or(own_environment);
         self.arguments.iter().any(|word| agent.is(word))
             || environment.iter().any(|variable| {
-                tool_options(variable)
-                    .is_some_and(|options| options.split(is_blank).any(|word| agent.is(word)))
+                tool_options(variable).is_some_and(|options| {
+                    options
+                        .split(u8::is_ascii_whitespace)
+                        .any(|word| agent.is(word))
+                })
             })
     }
 
@@ -110,10 +113,6 @@ fn is_like_a_path(word: &[u8]) -> bool {
     !word.is_empty() && word.len() < LONGEST && !word.starts_with(b"-")
 }
 
-fn is_blank(byte: &u8) -> bool {
-    byte.is_ascii_whitespace()
-}
-
 fn tool_options(variable: &[u8]) -> Option<&[u8]> {
     variable.strip_prefix(TOOL_OPTIONS)
 }
@@ -128,7 +127,9 @@ fn without_agent(environment: &[Vec<u8>], agent: &AgentOption) -> Option<Vec<Vec
             cleaned.push(variable.clone());
             continue;
         };
-        let words = options.split(is_blank).filter(|word| !word.is_empty());
+        let words = options
+            .split(u8::is_ascii_whitespace)
+            .filter(|word| !word.is_empty());
         let (own, others): (Vec<_>, Vec<_>) = words.partition(|word| agent.is(word));
         changed |= !own.is_empty();
         if own.is_empty() {
@@ -247,17 +248,17 @@ mod tests {
 
     #[test]
     fn paths_are_those_that_the_child_sees() {
-        let launch = Launch {
+        let tool = Launch {
             directory: Some(b"/work".to_vec()),
             ..launch("./tool.sh", "-v data.txt /etc/x")
         };
-        let paths: Vec<String> = launch
+        let paths: Vec<String> = tool
             .paths()
             .into_iter()
             .map(|path| String::from_utf8(path).unwrap())
             .collect();
         assert_eq!(paths, ["/work/./tool.sh", "/work/data.txt", "/etc/x"]);
-        assert!(super::tests::launch("ls", "-l").paths().is_empty());
+        assert!(launch("ls", "-l").paths().is_empty());
     }
 
     #[test]

@@ -141,7 +141,7 @@ impl Files {
         if let Some(entry) = self.class_path_entry(&path) {
             let name = &path[entry.len()..];
             return match name.strip_prefix(b"/") {
-                Some(name) => self.look_below_entry(&path.clone(), name).map(Finding::Use),
+                Some(name) => Some(Finding::Use(self.look_below_entry(&path, name))),
                 None if by_loader || self.stamp(&path).1 == FileStamp::Directory => None,
                 None => Some(Finding::UseInTest(self.file(&path))),
             };
@@ -267,14 +267,14 @@ impl Files {
             .max_by_key(|entry| entry.len())
     }
 
-    fn look_below_entry(&mut self, path: &[u8], name: &[u8]) -> Option<Thing> {
+    fn look_below_entry(&mut self, path: &[u8], name: &[u8]) -> Thing {
         if let Some(class) = name.strip_suffix(b".class") {
             let class = String::from_utf8_lossy(class);
-            return Some(Thing::Named(ClassName::new(class.into_owned())));
+            return Thing::Named(ClassName::new(class.into_owned()));
         }
         match self.stamp(path).1 {
-            FileStamp::Directory => Some(self.file(path)),
-            _ => Some(Thing::Resource(text(name))),
+            FileStamp::Directory => self.file(path),
+            _ => Thing::Resource(text(name)),
         }
     }
 
