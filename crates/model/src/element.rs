@@ -37,6 +37,8 @@ pub enum Element {
     File(Arc<str>),
     /// The names in a directory.
     Listing(Arc<str>),
+    /// The names of all files that a pattern matches, as in `schema/**/*.sql`.
+    Matches(Arc<str>),
     /// An environment variable.
     Variable(Arc<str>),
     /// A system property.
@@ -55,12 +57,13 @@ pub enum ElementKind {
     Resource,
     File,
     Listing,
+    Matches,
     Variable,
     Property,
 }
 
 impl ElementKind {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Class,
         Self::Whole,
         Self::Head,
@@ -70,6 +73,7 @@ impl ElementKind {
         Self::Resource,
         Self::File,
         Self::Listing,
+        Self::Matches,
         Self::Variable,
         Self::Property,
     ];
@@ -86,6 +90,7 @@ impl ElementKind {
             Self::Resource => 'R',
             Self::File => 'F',
             Self::Listing => 'D',
+            Self::Matches => 'G',
             Self::Variable => 'E',
             Self::Property => 'P',
         }
@@ -104,6 +109,7 @@ impl Element {
             Self::Resource(_) => ElementKind::Resource,
             Self::File(_) => ElementKind::File,
             Self::Listing(_) => ElementKind::Listing,
+            Self::Matches(_) => ElementKind::Matches,
             Self::Variable(_) => ElementKind::Variable,
             Self::Property(_) => ElementKind::Property,
         }
@@ -136,6 +142,7 @@ impl fmt::Display for Element {
             Self::Resource(name)
             | Self::File(name)
             | Self::Listing(name)
+            | Self::Matches(name)
             | Self::Variable(name)
             | Self::Property(name) => f.write_str(name),
         }
@@ -180,6 +187,7 @@ impl FromStr for Element {
             ElementKind::Resource => Self::Resource(name.into()),
             ElementKind::File => Self::File(name.into()),
             ElementKind::Listing => Self::Listing(name.into()),
+            ElementKind::Matches => Self::Matches(name.into()),
             ElementKind::Variable => Self::Variable(name.into()),
             ElementKind::Property => Self::Property(name.into()),
         })
@@ -230,6 +238,7 @@ mod tests {
             text().prop_map(Element::Resource),
             text().prop_map(Element::File),
             text().prop_map(Element::Listing),
+            text().prop_map(Element::Matches),
             text().prop_map(Element::Variable),
             text().prop_map(Element::Property),
         ]

@@ -10,6 +10,7 @@ use fewest_model::{Fingerprint, Hasher};
 
 use crate::cache::Cache;
 use crate::content::{hash_file, unknown_fingerprint};
+use crate::pattern::FilePattern;
 use crate::stat::Stat;
 use crate::table::{Builder, Location, Meta, Table};
 
@@ -62,6 +63,18 @@ impl Files {
             Ok(metadata) if !metadata.is_dir() => tag(b"not a directory"),
             _ => known_or_unknown(list(&path)),
         }
+    }
+
+    /// The names of all files that a pattern matches. What they hold is for
+    /// others to ask.
+    pub(crate) fn matches(&self, pattern: &str) -> Fingerprint {
+        let names = FilePattern::new(pattern)
+            .map_err(io::Error::other)
+            .and_then(|pattern| pattern.files_below(&self.root));
+        known_or_unknown(names.map(|names| {
+            let names = names.iter().map(|name| Fingerprint::of(name.as_bytes()));
+            Fingerprint::combine(b"matches", names)
+        }))
     }
 
     /// Keeps what was learned for the next run.

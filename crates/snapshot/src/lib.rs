@@ -26,11 +26,13 @@ mod folder;
 mod jar;
 mod lookup;
 mod manifest;
+mod pattern;
 mod settings;
 mod snapshot;
 mod stat;
 mod table;
 
 pub use class_view::{ClassView, MethodView, Origin};
+pub use pattern::{FilePattern, PatternError};
 pub use settings::Settings;
 pub use snapshot::{ClassBytesError, Doubt, Snapshot};

@@ -154,6 +154,7 @@ impl Snapshot {
             Element::Resource(name) => self.resource(name),
             Element::File(name) => self.files.file(name, &self.cache),
             Element::Listing(name) => self.files.listing(name),
+            Element::Matches(pattern) => self.files.matches(pattern),
             Element::Variable(name) => of_text(self.settings.variables.get(&**name)),
             Element::Property(name) => of_text(self.settings.properties.get(&**name)),
         }
