@@ -530,3 +530,20 @@ fn the_builder_builds_what_the_reader_reads() {
     let extra = class.pool.utf8(ClassBuilder::FIRST_EXTRA, 0).unwrap();
     assert_eq!(extra, b"extra");
 }
+
+/// Found by the fuzzer: the annotation was taken for one on deleted code.
+#[test]
+fn a_type_annotation_on_no_instruction_is_kept() {
+    let mut builder = branching();
+    let mut content = be(&[1]);
+    content.push(0x43); // `instanceof` in the middle of the branch
+    content.extend(be(&[2]));
+    content.push(0);
+    content.extend(be(&[6, 0]));
+    builder.attributes = vec![
+        ("StackMapTable", vec![0, 1, 5]),
+        ("RuntimeVisibleTypeAnnotations", content),
+    ];
+    let bytes = builder.build();
+    assert_eq!(lay_out_anew(&ClassFile::read(&bytes).unwrap()), bytes);
+}

@@ -20,6 +20,8 @@ pub enum ReadErrorKind {
     Truncated { needed: usize },
     #[error("{count} bytes too many")]
     TrailingBytes { count: usize },
+    #[error("a long or double whose second place is past the constant pool")]
+    HalfConstant,
     #[error("unknown constant kind {0}")]
     UnknownConstant(u8),
     #[error("index {index} is no {expected} in the constant pool")]

@@ -182,6 +182,9 @@ impl<'a> ConstantPool<'a> {
             cursor.bytes(length)?;
             offsets.push(offset as u32);
             if tag.is_wide() {
+                if offsets.len() == count {
+                    return Err(ReadErrorKind::HalfConstant.at(offset));
+                }
                 offsets.push(0);
             }
         }

@@ -47,29 +47,29 @@ impl<'a> PoolEditor<'a> {
         constant.push(ConstantTag::Utf8 as u8);
         constant.extend(length.to_be_bytes());
         constant.extend(text);
-        self.intern(constant)
+        self.intern(constant, true)
     }
 
     pub(super) fn class(&mut self, name: &[u8]) -> Result<u16, RewriteErrorKind> {
         let name = self.utf8(name)?;
-        self.intern(with_index(ConstantTag::Class, name))
+        self.intern_with(ConstantTag::Class, &[name])
     }
 
     pub(super) fn string(&mut self, text: &[u8]) -> Result<u16, RewriteErrorKind> {
         let text = self.utf8(text)?;
-        self.intern(with_index(ConstantTag::String, text))
+        self.intern_with(ConstantTag::String, &[text])
     }
 
     pub(super) fn integer(&mut self, value: i32) -> Result<u16, RewriteErrorKind> {
         let mut constant = vec![ConstantTag::Integer as u8];
         constant.extend(value.to_be_bytes());
-        self.intern(constant)
+        self.intern(constant, true)
     }
 
     pub(super) fn long(&mut self, value: i64) -> Result<u16, RewriteErrorKind> {
         let mut constant = vec![ConstantTag::Long as u8];
         constant.extend(value.to_be_bytes());
-        self.intern(constant)
+        self.intern(constant, true)
     }
 
     pub(super) fn name_and_type(
@@ -78,7 +78,7 @@ impl<'a> PoolEditor<'a> {
         descriptor: &[u8],
     ) -> Result<u16, RewriteErrorKind> {
         let (name, descriptor) = (self.utf8(name)?, self.utf8(descriptor)?);
-        self.intern(with_indexes(ConstantTag::NameAndType, name, descriptor))
+        self.intern_with(ConstantTag::NameAndType, &[name, descriptor])
     }
 
     pub(super) fn member(
@@ -90,14 +90,33 @@ impl<'a> PoolEditor<'a> {
     ) -> Result<u16, RewriteErrorKind> {
         let class = self.class(owner)?;
         let name_and_type = self.name_and_type(name, descriptor)?;
-        self.intern(with_indexes(tag, class, name_and_type))
+        self.intern_with(tag, &[class, name_and_type])
     }
 
-    fn intern(&mut self, constant: Vec<u8>) -> Result<u16, RewriteErrorKind> {
+    /// A constant that is made of others.
+    fn intern_with(&mut self, tag: ConstantTag, parts: &[u16]) -> Result<u16, RewriteErrorKind> {
+        let mut constant = Vec::with_capacity(1 + 2 * parts.len());
+        constant.push(tag as u8);
+        constant.extend(parts.iter().flat_map(|part| part.to_be_bytes()));
+        // No old constant names a new one, so it need not be looked for.
+        let may_exist = !parts.iter().any(|&part| self.is_new(part));
+        self.intern(constant, may_exist)
+    }
+
+    fn is_new(&self, index: u16) -> bool {
+        index as usize >= self.class.pool.count()
+    }
+
+    fn intern(&mut self, constant: Vec<u8>, may_exist: bool) -> Result<u16, RewriteErrorKind> {
         if let Some(&index) = self.known.get(&constant) {
             return Ok(index);
         }
-        let index = match self.find(&constant) {
+        let old = if may_exist {
+            self.find(&constant)
+        } else {
+            None
+        };
+        let index = match old {
             Some(index) => index,
             None => self.append(&constant)?,
         };
@@ -127,15 +146,4 @@ impl<'a> PoolEditor<'a> {
         self.added.extend(constant);
         Ok(index)
     }
-}
-
-fn with_index(tag: ConstantTag, index: u16) -> Vec<u8> {
-    let [high, low] = index.to_be_bytes();
-    vec![tag as u8, high, low]
-}
-
-fn with_indexes(tag: ConstantTag, first: u16, second: u16) -> Vec<u8> {
-    let mut constant = with_index(tag, first);
-    constant.extend(second.to_be_bytes());
-    constant
 }

@@ -1,5 +1,7 @@
 //! The tables of a `Code` attribute that hold places in the code.
 
+use std::collections::BTreeMap;
+
 use super::error::RewriteErrorKind;
 use super::positions::Positions;
 use crate::read::{Attribute, Code, Cursor, Handler, ReadErrorKind, skip_annotation};
@@ -54,34 +56,53 @@ pub(super) fn write_lines(
 ) -> Result<(), RewriteErrorKind> {
     let mut cursor = attribute.cursor();
     let count = cursor.u16()?;
-    let mut lines = Vec::with_capacity((count as usize).min(cursor.remaining() / 4));
+    let entries = cursor.clone();
+    put_u16(out, count);
+    let mut of_deleted_code = false;
     for _ in 0..count {
-        let (pc, line) = (cursor.u16()? as u32, cursor.u16()?);
-        lines.push((pc, positions.boundary(pc), line));
+        let pc = cursor.u16()? as u32;
+        of_deleted_code |= positions.is_deleted(pc);
+        put_pc(out, positions.boundary(pc))?;
+        out.extend(cursor.bytes(2)?);
     }
     cursor.expect_end()?;
-    drop_lines_of_deleted_code(&mut lines, positions);
-    put_u16(out, lines.len() as u16);
-    for (_, pc, line) in lines {
-        put_pc(out, pc)?;
-        put_u16(out, line);
+    if of_deleted_code {
+        drop_lines_of_deleted_code(entries, count, positions, out)?;
     }
     Ok(())
 }
 
 /// The JVM takes the first entry that stands at a place. Deleted code that left
-/// its entries behind would give its line to what follows.
-fn drop_lines_of_deleted_code(lines: &mut Vec<(u32, u32, u16)>, positions: &impl Positions) {
-    if !lines.iter().any(|&(pc, ..)| positions.is_deleted(pc)) {
-        return;
+/// its entries behind would give its line to what follows. `out` ends with the
+/// entries as they were moved.
+fn drop_lines_of_deleted_code(
+    mut entries: Cursor<'_>,
+    count: u16,
+    positions: &impl Positions,
+    out: &mut Vec<u8>,
+) -> Result<(), RewriteErrorKind> {
+    // For each new place, the last old place that came to it.
+    let mut last = BTreeMap::new();
+    let mut old = Vec::with_capacity(count as usize);
+    for _ in 0..count {
+        let pc = entries.u16()? as u32;
+        entries.u16()?;
+        old.push(pc);
+        let latest = last.entry(positions.boundary(pc)).or_insert(pc);
+        *latest = pc.max(*latest);
     }
-    let all = lines.clone();
-    lines.retain(|&(pc, new, _)| {
-        let replaced = all
-            .iter()
-            .any(|&(other, other_new, _)| other > pc && other_new == new);
-        !(positions.is_deleted(pc) && replaced)
-    });
+    let moved = out.split_off(out.len() - 4 * old.len());
+    let kept_at = out.len() - 2;
+    let mut kept = 0_u16;
+    for (pc, entry) in old.into_iter().zip(moved.chunks_exact(4)) {
+        let replaced = last[&positions.boundary(pc)] > pc;
+        if !(positions.is_deleted(pc) && replaced) {
+            out.extend(entry);
+            kept += 1;
+        }
+    }
+    out[kept_at..kept_at + 2].copy_from_slice(&kept.to_be_bytes());
+    Ok(())
 }
 
 /// `LocalVariableTable` and `LocalVariableTypeTable`, which have one form.
@@ -164,10 +185,12 @@ fn write_target(
         0x43..=0x4B => {
             let pc = cursor.u16()? as u32;
             let rest = cursor.bytes(usize::from(tag >= 0x47))?;
-            let Some(pc) = positions.instruction(pc) else {
+            if positions.is_deleted(pc) {
                 return Ok(false);
-            };
-            put_pc(out, pc)?;
+            }
+            // A place that is no instruction stays as wrong as it was.
+            let place = positions.instruction(pc);
+            put_pc(out, place.unwrap_or_else(|| positions.boundary(pc)))?;
             out.extend(rest);
         }
         // Targets that belong to classes, fields and methods; a compiler that

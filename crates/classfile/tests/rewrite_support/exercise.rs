@@ -122,6 +122,10 @@ fn rewrite(class: &ClassFile<'_>) {
     });
     rewritten(class, |editor, method, code| {
         let probe = probe(editor)?;
+        if method > 0 {
+            // A gap costs time; one per class is enough.
+            return editor.on_exit(method, probe.clone(), probe, false).ok();
+        }
         let gap = Snippet::straight(vec![opcode::NOP; 33_000], 0);
         let middle = code.instructions().nth(3)?.ok()?;
         editor.insert_before(method, middle.pc, gap).ok()?;
