@@ -171,6 +171,7 @@ pub(crate) fn in_words(element: &Element) -> String {
         Element::Resource(name) => format!("the resource {name}"),
         Element::File(path) => format!("the file {path}"),
         Element::Listing(path) => format!("the directory {path}"),
+        Element::Matches(pattern) => format!("the files that match {pattern}"),
         Element::Variable(name) => format!("the environment variable {name}"),
         Element::Property(name) => format!("the system property {name}"),
     }
