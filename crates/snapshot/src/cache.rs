@@ -6,8 +6,8 @@
 //! readers and writers need no lock, and the last writer wins. A file that is
 //! damaged, foreign, or of another format is as good as none.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -67,13 +67,15 @@ impl Cache {
     }
 
     pub(crate) fn load(&self, path: &str) -> Option<Table> {
-        let mut bytes = fs::read(self.file(path)?).ok()?;
-        let header = bytes.first_chunk::<HEADER>()?;
-        if *header != self.header(&bytes[HEADER..]) {
+        let mut file = File::open(self.file(path)?).ok()?;
+        let mut header = [0; HEADER];
+        file.read_exact(&mut header).ok()?;
+        let mut body = Vec::new();
+        file.read_to_end(&mut body).ok()?;
+        if header != self.header(&body) {
             return None;
         }
-        bytes.drain(..HEADER);
-        Table::from_bytes(bytes).filter(|table| table.meta().path == path)
+        Table::from_bytes(body).filter(|table| table.meta().path == path)
     }
 
     /// Writes a table. That this fails costs time in the next run, nothing

@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Folders that are never looked into: what lies there is no input of a test.
@@ -16,7 +17,8 @@ const PASSED_OVER: [&str; 2] = [".git", ".fewest"];
 /// `*` and `?` stay within one name, `**` goes through folders, `{a,b}` and
 /// `[ab]` choose. `dir/**` stands for everything below `dir` and for `dir`
 /// itself.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct FilePattern {
     text: String,
     matcher: GlobMatcher,
@@ -121,6 +123,20 @@ impl FilePattern {
             }
         }
         Ok(())
+    }
+}
+
+impl TryFrom<String> for FilePattern {
+    type Error = PatternError;
+
+    fn try_from(text: String) -> Result<Self, PatternError> {
+        Self::new(&text)
+    }
+}
+
+impl From<FilePattern> for String {
+    fn from(pattern: FilePattern) -> Self {
+        pattern.text
     }
 }
 
