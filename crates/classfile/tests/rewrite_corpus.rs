@@ -180,9 +180,10 @@ impl Jvms {
             write_classes(&file, &rewritten);
             files.push(file);
         }
+        let mut open: Option<Vec<BTreeSet<String>>> = None;
         if let Some(jdk) = &self.verifying {
             let said = self.run(jdk, "Verify", "verify", &[], files.clone());
-            judged(what, jdk, &said);
+            open = Some(judged(what, jdk, &said));
         }
         if judge == Judge::Both {
             let options = [
@@ -190,7 +191,16 @@ impl Jvms {
                 format!("-Xbootclasspath/a:{}", self.project.path("load").display()),
             ];
             let said = self.run(&self.loading, "Load", "load", &options, files);
-            judged(what, &self.loading, &said);
+            let unlinked = judged(what, &self.loading, &said);
+            open = Some(match open {
+                None => unlinked,
+                Some(unverified) => std::iter::zip(unverified, unlinked)
+                    .map(|(left, right)| &left & &right)
+                    .collect(),
+            });
+        }
+        for ((how, _), open) in REWRITERS.iter().zip(open.into_iter().flatten()) {
+            println!("{what}, {how}: {} classes judged by nobody", open.len());
         }
     }
 
@@ -220,10 +230,23 @@ const REWRITERS: [(&str, Rewriter); 4] = [
     ("branches torn apart", tear_branches),
 ];
 
-fn judged(what: &str, jdk: &Jdk, said: &str) {
-    println!("{what}, judged by JDK {}:\n{said}", jdk.feature_version());
-    assert!(!said.contains("BAD "), "{said}");
-    assert_eq!(said.lines().count(), REWRITERS.len(), "{said}");
+/// Takes what a judge said; returns, for each way of rewriting, the classes of
+/// which the judge could not say anything.
+fn judged(what: &str, jdk: &Jdk, said: &str) -> Vec<BTreeSet<String>> {
+    let mut open = vec![BTreeSet::new()];
+    for line in said.lines() {
+        assert!(!line.starts_with("BAD "), "{line}");
+        if let Some(name) = line.strip_prefix("OPEN ") {
+            open.last_mut().unwrap().insert(name.to_owned());
+        }
+        if let Some(total) = line.strip_prefix("DONE ") {
+            println!("{what}, judged by JDK {}: {total}", jdk.feature_version());
+            open.push(BTreeSet::new());
+        }
+    }
+    open.pop();
+    assert_eq!(open.len(), REWRITERS.len(), "{said}");
+    open
 }
 
 fn classes_of(modules: &ClassCorpus) -> Vec<NamedClass> {

@@ -7,9 +7,10 @@ import java.util.Map;
 
 /**
  * Loads and links classes without initializing them: {@code ORIGINAL
- * REWRITTEN...}. What was not rewritten is taken from the original. With {@code -Xverify:all} linking verifies them, old ones too. A class must
- * link as its original does; one whose original does not, for lack of another
- * class, is only counted.
+ * REWRITTEN...}. What was not rewritten is taken from the original. With
+ * {@code -Xverify:all} linking verifies them, old ones too. A class must link as
+ * its original does; one whose original does not, for lack of another class,
+ * says nothing and is called open.
  */
 public class Load {
     public static void main(String[] args) throws Exception {
@@ -33,11 +34,14 @@ public class Load {
                 linked++;
             } else if (kind(trouble).equals(kind(before.link(name)))) {
                 unlinkable++;
+                System.out.println("OPEN " + after.files.get(name));
             } else {
                 System.out.println("BAD " + name + " " + trouble);
             }
         }
-        System.out.println("linked " + linked + " unlinkable " + unlinkable);
+        after.shadowed.forEach(file -> System.out.println("OPEN " + file));
+        System.out.println("DONE linked " + linked + ", unlinkable as its original " + unlinkable
+                + ", not tried " + after.shadowed.size());
     }
 
     private static String kind(String trouble) {
@@ -47,13 +51,19 @@ public class Load {
     /** A class path: of classes with one name only the first counts. */
     private static final class Loader extends ClassLoader {
         private final Map<String, byte[]> classes = new HashMap<>();
+        private final Map<String, String> files = new HashMap<>();
+        /** Files that are no class of this class path. */
+        private final List<String> shadowed = new ArrayList<>();
 
-        Loader(Map<String, byte[]> files) {
+        Loader(Map<String, byte[]> all) {
             super(ClassLoader.getPlatformClassLoader());
-            files.forEach((file, bytes) -> {
+            all.forEach((file, bytes) -> {
                 String name = Classes.binaryName(file).replace('/', '.');
-                if (!name.startsWith("META-INF.") && !name.endsWith("module-info")) {
-                    classes.putIfAbsent(name, bytes);
+                boolean other = name.startsWith("META-INF.") || name.endsWith("module-info");
+                if (other || classes.putIfAbsent(name, bytes) != null) {
+                    shadowed.add(file);
+                } else {
+                    files.put(name, file);
                 }
             });
         }

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Runs the JDK's verifier over classes without loading them: {@code ORIGINAL
  * REWRITTEN...}. A class must verify as its original does; one whose original
- * does not verify is only counted.
+ * does not verify says nothing and is called open.
  */
 public class Verify {
     private final Map<String, byte[]> byName = new HashMap<>();
@@ -48,11 +48,12 @@ public class Verify {
                 verified.incrementAndGet();
             } else if (trouble(original.get(entry.getKey())) != null) {
                 unverifiable.incrementAndGet();
+                System.out.println("OPEN " + entry.getKey());
             } else {
                 System.out.println("BAD " + entry.getKey() + " " + trouble);
             }
         });
-        System.out.println("verified " + verified + " unverifiable " + unverifiable);
+        System.out.println("DONE verified " + verified + ", unverifiable as its original " + unverifiable);
     }
 
     private String trouble(byte[] bytes) {
