@@ -2,6 +2,8 @@
 
 mod rewrite_support;
 
+use std::fmt::Write;
+
 use fewest_classfile::read::{
     AttributeKind, ClassFile, Code, FrameKind, Handler, Operand, VerificationType, opcode,
     read_frames,
@@ -32,7 +34,7 @@ fn listing(code: &Code<'_>) -> String {
         let mut line = format!("{} {}", instruction.pc, opcode::name(instruction.opcode));
         instruction
             .operand
-            .for_each_target(|target| line += &format!(" {target}"));
+            .for_each_target(|target| write!(line, " {target}").unwrap());
         lines.push(line);
     }
     lines.join("\n")
@@ -504,7 +506,8 @@ fn too_deep_a_stack_and_too_long_a_text_are_errors() {
     assert_eq!(error.kind, RewriteErrorKind::StackTooDeep);
     let bytes = branching().build();
     let class = ClassFile::read(&bytes).unwrap();
-    let error = ClassEditor::new(&class).utf8(&[b'x'; 65536]).unwrap_err();
+    let long = vec![b'x'; 65536];
+    let error = ClassEditor::new(&class).utf8(&long).unwrap_err();
     assert_eq!(error.kind, RewriteErrorKind::TextTooLong { length: 65536 });
 }
 

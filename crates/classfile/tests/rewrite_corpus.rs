@@ -357,6 +357,10 @@ fn hook_exits(class: &ClassFile<'_>) -> Option<Rewritten> {
 /// A gap behind the first conditional branch of a method, so wide that branches
 /// over it must be widened and need frames. The gap takes room, so this is done
 /// to one method of a class and to one class in 16.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "all ways of rewriting have one signature"
+)]
 fn tear_branches(class: &ClassFile<'_>) -> Option<Rewritten> {
     let mut editor = ClassEditor::new(class);
     let longest = methods_with_code(class)

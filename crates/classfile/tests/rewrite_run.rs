@@ -129,11 +129,11 @@ fn a_program_whose_branches_are_far_does_the_same() {
         let mut more = false;
         let edited = edit_all(&FIXTURE, |editor, class| {
             for (method, code) in methods_with_code(class) {
-                let branches = code
+                let mut branches = code
                     .instructions()
                     .map(Result::unwrap)
                     .filter(|instruction| matches!(instruction.operand, Operand::Branch(_)));
-                if let Some(branch) = branches.skip(round).next() {
+                if let Some(branch) = branches.nth(round) {
                     more = true;
                     widened += 1;
                     let Operand::Branch(target) = branch.operand else {

@@ -13,7 +13,7 @@ use fewest_classfile::references::{Outline, references};
 use fewest_classfile::rewrite::{Around, ClassEditor, Snippet};
 
 /// Reads all there is to read; the first error ends it.
-pub fn read_all(bytes: &[u8]) -> Result<(), ReadError> {
+pub(crate) fn read_all(bytes: &[u8]) -> Result<(), ReadError> {
     let class = ClassFile::read(bytes)?;
     class.interface_names()?;
     class.bootstrap_methods()?;
@@ -69,7 +69,7 @@ fn read_attributes(attributes: &[Attribute<'_>]) -> Result<(), ReadError> {
 }
 
 /// Reads, fingerprints, summarizes and rewrites.
-pub fn do_everything(bytes: &[u8]) {
+pub(crate) fn do_everything(bytes: &[u8]) {
     // An error here must not keep the rest from being tried.
     let _ = read_all(bytes);
     let Ok(class) = ClassFile::read(bytes) else {
