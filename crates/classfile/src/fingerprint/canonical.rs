@@ -64,6 +64,14 @@ impl Canonical {
         self.0.extend_from_slice(fingerprint.as_bytes());
     }
 
+    /// An opcode and what stands for the constant that it names.
+    #[inline]
+    pub(crate) fn named(&mut self, opcode: u8, constant: Fingerprint) {
+        let mut bytes = [opcode; 17];
+        bytes[1..].copy_from_slice(constant.as_bytes());
+        self.0.extend_from_slice(&bytes);
+    }
+
     /// Writes fingerprints as a set with repetitions.
     pub(crate) fn set(&mut self, fingerprints: &mut [Fingerprint]) {
         fingerprints.sort_unstable();

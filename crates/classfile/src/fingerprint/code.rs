@@ -112,9 +112,19 @@ fn write_instructions(
         if pc == code.bytes.len() {
             break;
         }
-        let instruction = code.instruction_at(pc)?;
         places.push(pc);
         let from = code.offset + pc;
+        // Most of the others name a constant by two bytes, and need not be
+        // taken apart.
+        if let [opcode, high, low, ..] = code.bytes[pc..]
+            && opcode::form(opcode) == Form::Constant2
+        {
+            let index = u16::from_be_bytes([high, low]);
+            out.named(normal_opcode(opcode), symbols.constant(index, from + 1)?);
+            pc += 3;
+            continue;
+        }
+        let instruction = code.instruction_at(pc)?;
         write_instruction(out, symbols, &instruction, from, |out, target| {
             let at = out.len();
             out.u16(0);
@@ -201,12 +211,10 @@ pub(crate) fn write_instruction(
             }
         }
         Operand::Constant(index) | Operand::Dynamic(index) | Operand::Interface { index, .. } => {
-            out.u8(opcode);
-            out.fingerprint(symbols.constant(*index, from + 1)?);
+            out.named(opcode, symbols.constant(*index, from + 1)?);
         }
         Operand::MultiArray { index, dimensions } => {
-            out.u8(opcode);
-            out.fingerprint(symbols.constant(*index, from + 1)?);
+            out.named(opcode, symbols.constant(*index, from + 1)?);
             out.u8(*dimensions);
         }
         Operand::Branch(target) => {

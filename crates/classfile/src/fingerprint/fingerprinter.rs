@@ -1,9 +1,10 @@
 //! Takes the fingerprints of class after class.
 
-use fewest_model::Fingerprint;
+use fewest_model::{Fingerprint, MethodKey};
 
 use super::code::{CodeScratch, write_code};
 use super::head::{write_attributes, write_declaration, write_head};
+use super::names::Names;
 use super::{Canonical, ClassFingerprints, MethodFingerprint, Options, SymbolCache, Symbols};
 use crate::read::{ClassFile, Member, ReadError};
 
@@ -26,6 +27,7 @@ pub struct Fingerprinter {
     code: CodeScratch,
     out: Canonical,
     set: Vec<Fingerprint>,
+    names: Names,
 }
 
 impl Fingerprinter {
@@ -76,7 +78,14 @@ impl Fingerprinter {
                 self.options,
             )?;
             methods.push(MethodFingerprint {
-                key: class.method_key(method)?,
+                key: MethodKey {
+                    name: self
+                        .names
+                        .get(class.pool.utf8(method.name, method.offset + 2)?),
+                    descriptor: self
+                        .names
+                        .get(class.pool.utf8(method.descriptor, method.offset + 4)?),
+                },
                 access: method.access,
                 fingerprint: self.out.finish(),
             });

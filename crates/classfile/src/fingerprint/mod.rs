@@ -15,6 +15,7 @@ mod canonical;
 mod code;
 mod fingerprinter;
 mod head;
+mod names;
 mod symbols;
 
 use fewest_model::{ClassName, Fingerprint, MethodKey};
