@@ -11,6 +11,7 @@
 //! - jars of the class path that a class loader opens: their content counts by
 //!   the classes and resources that are looked up. The same jar opened by a
 //!   test counts as a file;
+//! - the folders that a build tool keeps reports in;
 //! - what whoever started the JVM handed over on its command line, as long as
 //!   no test has begun.
 //!
@@ -38,7 +39,7 @@ use fewest_trace::{FileStamp, Thing};
 /// made count as input, and changing files get a new number at each look: more
 /// work, nothing lost.
 const MOST_MADE: usize = 100_000;
-const MOST_STAMPS: usize = 100_000;
+const MOST_STAMPS: usize = 50_000;
 const MOST_LINKS: usize = 256;
 const MOST_HELD_BACK: usize = 64;
 
@@ -124,6 +125,11 @@ impl Files {
             stamps: HashMap::new(),
             held_back: Vec::new(),
         }
+    }
+
+    /// Whether so many files were looked at that no more are remembered.
+    pub(crate) fn is_full(&self) -> bool {
+        self.stamps.len() >= MOST_STAMPS
     }
 
     /// A class loader has come upon another entry of the class path.
@@ -222,7 +228,7 @@ impl Files {
     fn foreign(&self, path: &[u8]) -> Option<Normal> {
         let path = self.normal(path);
         let ignored = &self.surroundings.ignored;
-        if ignored.iter().any(|ignored| is_at_or_below(&path, ignored)) {
+        if ignored.iter().any(|ignored| is_at_or_below(&path, ignored)) || is_report(&path) {
             return None;
         }
         let path = self.follow_own_links(path);
@@ -307,6 +313,13 @@ impl Files {
         let absent = matches!(thing, Thing::File { stamp, .. } if *stamp == FileStamp::Absent);
         absent && self.held_back.len() < MOST_HELD_BACK && looks_random(name_of(path))
     }
+}
+
+/// Whether a path is a folder for reports or lies in one. Surefire asks for it
+/// from within the JVM before the first test, and makes it afterwards.
+fn is_report(path: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/')
+        .any(|part| part == b"surefire-reports" || part == b"failsafe-reports")
 }
 
 fn looks_random(name: &[u8]) -> bool {
@@ -428,9 +441,9 @@ mod tests {
         )
     }
 
-    fn file(path: &str, stamp: FileStamp) -> Option<Finding> {
+    fn file(path: &str, stamp: FileStamp) -> Finding {
         let path = path.into();
-        Some(Finding::Use(Thing::File { path, stamp }))
+        Finding::Use(Thing::File { path, stamp })
     }
 
     #[test]
@@ -454,11 +467,11 @@ mod tests {
         let mut files = files();
         assert_eq!(
             files.look(b"data/x.txt", false),
-            file("/project/data/x.txt", SOME_FILE)
+            Some(file("/project/data/x.txt", SOME_FILE))
         );
         assert_eq!(
             files.look(b"absent", false),
-            file("/project/absent", FileStamp::Absent)
+            Some(file("/project/absent", FileStamp::Absent))
         );
     }
 
@@ -469,6 +482,7 @@ mod tests {
         assert_eq!(files.look(b"/jdk", false), None);
         assert_eq!(files.list(b"/proc/self"), None);
         assert!(files.look(b"/jdk-other/x.txt", false).is_some());
+        assert_eq!(files.look(b"target/surefire-reports", false), None);
     }
 
     #[test]
@@ -533,7 +547,7 @@ mod tests {
         );
         assert_eq!(
             files.look(b"target/classes/p", false),
-            file("/project/target/classes/p", FileStamp::Directory)
+            Some(file("/project/target/classes/p", FileStamp::Directory))
         );
         assert_eq!(files.look(b"target/classes", false), None);
     }
@@ -573,7 +587,7 @@ mod tests {
         files.linked(b"/tmp/work/other", b"link");
         assert_eq!(
             files.look(b"/tmp/work/other/x.txt", false),
-            file("/project/data/x.txt", SOME_FILE)
+            Some(file("/project/data/x.txt", SOME_FILE))
         );
         files.linked(b"/tmp/loop", b"loop");
         assert!(files.look(b"/tmp/loop", false).is_some());

@@ -174,7 +174,7 @@ const READS: &[Case] = &[
     ),
     (
         "ServiceLoaderTest",
-        r#"assertFalse(ServiceLoader.load(Runnable.class).iterator().hasNext());"#,
+        "assertFalse(ServiceLoader.load(Runnable.class).iterator().hasNext());",
         &["resource META-INF/services/java.lang.Runnable"],
     ),
     (

@@ -382,7 +382,6 @@ type ForkAndExec = extern "system" fn(
 /// `forkAndExec(int mode, byte[] helperpath, byte[] prog, byte[] argBlock,
 /// int argc, byte[] envBlock, int envc, byte[] dir, int[] fds, boolean
 /// redirectErrorStream)`, the same from Java 8 to 25.
-#[expect(clippy::too_many_arguments, reason = "the JDK's signature")]
 extern "system" fn fork_and_exec(
     env: *mut jni_sys::JNIEnv,
     this: jobject,

@@ -1,4 +1,4 @@
-//! Runs JUnit 4 tests in a child JVM under the agent, and reads its trace.
+//! Runs tests of `JUnit` 4 in a child JVM under the agent, and reads its trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -25,7 +25,7 @@ pub(crate) fn agent_library() -> PathBuf {
     library
 }
 
-/// JUnit and what it needs.
+/// `JUnit` and what it needs.
 pub(crate) fn junit() -> Vec<PathBuf> {
     maven_jars(&["junit:junit:4.13.2", "org.hamcrest:hamcrest-core:1.3"]).unwrap()
 }
