@@ -15,7 +15,8 @@ use crate::environment::{environment, feature_version};
 use crate::plan::{Plan, PlannedTest};
 use crate::project::Project;
 use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
-use crate::tests_of_task::{Judged, in_words, judge_tests, outermost_classes};
+use crate::settings::ProjectFile;
+use crate::tests_of_task::{Judged, Rules, in_words, judge_tests, outermost_classes};
 
 #[derive(Debug, Error)]
 pub enum AskError {
@@ -39,16 +40,17 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
         .parent()
         .ok_or_else(|| AskError::NoRun(task_folder.to_owned()))?;
     let settings = RunFolder::at(run).settings()?;
-    let snapshot = take_snapshot(&request, &settings.root);
+    let variables = variables(&request);
+    let snapshot = take_snapshot(&request, &settings.root, &settings.file, &variables);
     let mut lines = Vec::new();
-    let judged = judge_all(&request, &settings, &snapshot).unwrap_or_else(|error| {
+    let judged = judge_all(&request, &settings, &snapshot, &variables).unwrap_or_else(|error| {
         // Without a readable store there is no proof: everything runs.
         if !matches!(error, ReadError::Missing { .. }) {
             lines.push(format!("fewest: everything runs, since {error}"));
         }
         without_store(&request, &error)
     });
-    let plan = make_plan(&judged, &snapshot);
+    let plan = make_plan(&judged, &snapshot, variables);
     let may_skip = !settings.shadow && request.run_all.is_none();
     let skip = if may_skip {
         plan.tests
@@ -81,16 +83,22 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
 }
 
 /// What the class path of a task holds now.
-pub(crate) fn take_snapshot(request: &TaskRequest, root: &Path) -> Snapshot {
+pub(crate) fn take_snapshot(
+    request: &TaskRequest,
+    root: &Path,
+    file: &ProjectFile,
+    variables: &BTreeMap<String, String>,
+) -> Snapshot {
     let feature = feature_version(request.java_home.as_deref());
     let mut settings = Settings::new(root, feature).with_cache(Project::at(root).snapshot_cache());
-    settings.variables = variables(request);
+    settings.debug_info = file.debug_info();
+    settings.variables = variables.clone();
     settings.properties = request.system_properties.clone();
     Snapshot::take(&request.classpath, settings)
 }
 
 /// The environment variables that the tests would see.
-fn variables(request: &TaskRequest) -> BTreeMap<String, String> {
+pub(crate) fn variables(request: &TaskRequest) -> BTreeMap<String, String> {
     let mut variables: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -102,13 +110,19 @@ fn judge_all(
     request: &TaskRequest,
     settings: &RunSettings,
     snapshot: &Snapshot,
+    variables: &BTreeMap<String, String>,
 ) -> Result<Vec<Judged>, ReadError> {
     let reader = Reader::open(&Project::at(&settings.root).folder())?;
     let ledger = reader.ledger(Some(&request.module))?;
-    let environment = environment(request, snapshot);
+    let environment = environment(request, snapshot, &settings.file, variables);
+    let rules = Rules {
+        technique: settings.technique,
+        file: &settings.file,
+        full_run_due: settings.full_run_due,
+    };
     Ok(judge_tests(
         request,
-        settings.technique,
+        &rules,
         &environment,
         snapshot,
         &ledger,
@@ -134,7 +148,7 @@ fn without_store(request: &TaskRequest, error: &ReadError) -> Vec<Judged> {
         .collect()
 }
 
-fn make_plan(judged: &[Judged], snapshot: &Snapshot) -> Plan {
+fn make_plan(judged: &[Judged], snapshot: &Snapshot, variables: BTreeMap<String, String>) -> Plan {
     let tests = judged
         .iter()
         .map(|test| PlannedTest {
@@ -147,6 +161,7 @@ fn make_plan(judged: &[Judged], snapshot: &Snapshot) -> Plan {
     Plan {
         tests,
         class_path: class_path_print(snapshot).to_string(),
+        variables: Some(variables),
     }
 }
 

@@ -11,8 +11,10 @@ use std::path::Path;
 
 use fewest_build::TaskRequest;
 use fewest_model::Fingerprint;
-use fewest_snapshot::Snapshot;
+use fewest_snapshot::{FilePattern, Snapshot};
 use fewest_store::Environment;
+
+use crate::settings::ProjectFile;
 
 /// Records of another format are no proof: what they hold means another thing.
 const RECORD_FORMAT: u32 = 1;
@@ -30,7 +32,12 @@ const FRAMEWORKS: [&str; 9] = [
     "kotest",
 ];
 
-pub(crate) fn environment(request: &TaskRequest, snapshot: &Snapshot) -> Environment {
+pub(crate) fn environment(
+    request: &TaskRequest,
+    snapshot: &Snapshot,
+    file: &ProjectFile,
+    variables: &BTreeMap<String, String>,
+) -> Environment {
     let mut facts = BTreeMap::new();
     let mut add = |name: &str, value: String| facts.insert(name.to_owned(), value);
     add("fewest", RECORD_FORMAT.to_string());
@@ -42,6 +49,19 @@ pub(crate) fn environment(request: &TaskRequest, snapshot: &Snapshot) -> Environ
     add("task", request.task.clone());
     for (name, value) in &request.system_properties {
         add(&format!("system property {name}"), value.clone());
+    }
+    for name in &file.environment {
+        if let Some(value) = variables.get(name) {
+            add(&format!("environment variable {name}"), value.clone());
+        }
+    }
+    if file.track_debug_info {
+        add("debug-info", "track".into());
+    }
+    // A record made while files were ignored says nothing of them.
+    if !file.ignored_files.is_empty() {
+        let patterns: Vec<&str> = file.ignored_files.iter().map(FilePattern::as_str).collect();
+        add("ignored-files", patterns.join(" "));
     }
     for (name, value) in &request.environment {
         add(&format!("environment variable {name}"), value.clone());

@@ -10,21 +10,26 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fewest_agent::Config;
 use fewest_build::maven::{Invocation, MavenBuild, MavenError, Surroundings, unpack_extension};
 use fewest_select::Technique;
+use fewest_store::Reader;
 use thiserror::Error;
 
 use crate::agent_library::{UnpackAgentError, unpack_agent};
 use crate::merge::{MergeError, Merged, merge};
 use crate::project::{Project, cache_folder};
 use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
+use crate::settings::{ProjectFile, ProjectFileError};
 
 /// What the user asks of a run.
 #[derive(Clone, Debug, Default)]
 pub struct LaunchOptions {
-    pub technique: Technique,
+    /// The project file's word or the default where there is none.
+    pub technique: Option<Technique>,
     /// Runs everything and tells what would have been left out.
     pub shadow: bool,
     /// Leaves the tests' JVMs alone: nothing is learned from this run.
     pub collect: bool,
+    /// Only trouble is worth a line.
+    pub quiet: bool,
 }
 
 #[derive(Debug, Error)]
@@ -35,6 +40,8 @@ pub enum LaunchError {
     Extension(#[from] fewest_build::maven::UnpackError),
     #[error(transparent)]
     Maven(#[from] MavenError),
+    #[error(transparent)]
+    ProjectFile(#[from] ProjectFileError),
     #[error(transparent)]
     Folder(#[from] RunFolderError),
     #[error("failed to start `{program}`")]
@@ -129,6 +136,7 @@ impl Launch {
         project: Project,
         command: &str,
     ) -> Result<Self, LaunchError> {
+        let file = ProjectFile::load(&project.root)?;
         let recovered = recover(&project);
         let since_1970 = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -137,7 +145,10 @@ impl Launch {
             agent: unpack_agent(&cache_folder())?,
             revision: project.revision(),
             root: project.root.clone(),
-            technique: options.technique,
+            technique: options.technique.or(file.technique).unwrap_or_default(),
+            full_run_due: is_full_run_due(&project, &file),
+            file,
+            quiet: options.quiet,
             collect: options.collect,
             shadow: options.shadow,
             started_at: since_1970.as_millis() as u64,
@@ -187,6 +198,16 @@ impl Launch {
             recovered: self.recovered,
         })
     }
+}
+
+/// Whether the project wants everything to run this time. Where it cannot be
+/// told when that was the last time, it does.
+fn is_full_run_due(project: &Project, file: &ProjectFile) -> bool {
+    let Some(every) = file.full_run_every else {
+        return false;
+    };
+    let since = Reader::open(&project.folder()).and_then(|reader| reader.runs_since_full());
+    !matches!(since, Ok(Some(since)) if since + 1 < every.get())
 }
 
 /// Keeps what interrupted runs have left behind.

@@ -16,6 +16,7 @@ mod merge;
 mod plan;
 mod project;
 mod run_folder;
+mod settings;
 mod tests_of_task;
 
 pub use agent_library::{UnpackAgentError, unpack_agent};
@@ -26,3 +27,4 @@ pub use merge::{MergeError, Merged, TestReport, merge};
 pub use plan::{Plan, PlannedTest};
 pub use project::{Project, cache_folder};
 pub use run_folder::{RunFolder, RunFolderError, RunSettings};
+pub use settings::{ClassPattern, Inputs, ProjectFile, ProjectFileError, TEMPLATE, nearest};

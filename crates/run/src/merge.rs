@@ -19,7 +19,7 @@ use fewest_trace::FileStamp;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::ask::{class_path_print, take_snapshot};
+use crate::ask::{class_path_print, take_snapshot, variables};
 use crate::class_facts::SnapshotClasses;
 use crate::environment::environment;
 use crate::plan::Plan;
@@ -134,8 +134,11 @@ impl Task {
             return Ok(None);
         };
         let plan = Plan::read(folder).unwrap_or_default();
-        let snapshot = take_snapshot(&request, &settings.root);
-        let environment = Arc::new(environment(&request, &snapshot));
+        let own = || variables(&request);
+        let variables = plan.variables.clone().unwrap_or_else(own);
+        let snapshot = take_snapshot(&request, &settings.root, &settings.file, &variables);
+        let environment = environment(&request, &snapshot, &settings.file, &variables);
+        let environment = Arc::new(environment);
         let mut task = Self {
             request,
             plan,
@@ -147,6 +150,7 @@ impl Task {
         task.read_traces(&folder.join("traces"));
         task.read_reports();
         task.add_empty_classes();
+        task.drop_ignored_files(settings);
         task.doubt_changes();
         Ok(Some(task))
     }
@@ -173,7 +177,7 @@ impl Task {
             uses.insert(name, uses_of_tests(run, &classes));
         }
         for child in runs.values() {
-            add_child(child, &runs, &mut uses, &classes);
+            unreadable.extend(add_child(child, &runs, &mut uses, &classes).err());
         }
         for (name, mut uses) in uses {
             let run = &runs[name];
@@ -258,6 +262,15 @@ impl Task {
         }
     }
 
+    /// Takes out what the project does not want to count.
+    fn drop_ignored_files(&mut self, settings: &RunSettings) {
+        let counts = |path: &Arc<str>| !settings.file.ignores(&relative(path, &settings.root));
+        for result in self.runs.values_mut() {
+            result.uses.files.retain(|path, _| counts(path));
+            result.uses.listings.retain(counts);
+        }
+    }
+
     /// Classes and files that changed while the tests ran prove nothing.
     fn doubt_changes(&mut self) {
         let moved = self.plan.class_path != class_path_print(&self.snapshot).to_string();
@@ -317,7 +330,7 @@ impl Task {
                         millis,
                         revision: settings.revision.as_deref().map(Arc::from),
                     },
-                    uses: self.versions(&result.uses, &settings.root),
+                    uses: self.versions(class, &result.uses, settings),
                 })?;
             } else {
                 writer.set_doubts(&id, &result.uses.doubts)?;
@@ -345,11 +358,14 @@ impl Task {
     }
 
     fn skipped(&self) -> impl Iterator<Item = TestReport> {
+        // Where the build could not say which tests it has, the plan is about
+        // all that are known, and only what was met and left out counts.
+        let of_this_task = self.request.test_classes.is_some();
         let planned = self
             .plan
             .tests
             .iter()
-            .filter(|test| !test.run)
+            .filter(|test| of_this_task && !test.run)
             .map(|test| &test.class);
         let classes: BTreeSet<&ClassName> = planned.chain(&self.left_out).collect();
         classes
@@ -372,13 +388,13 @@ impl Task {
     }
 
     /// The versions of everything that a test used.
-    fn versions(&self, uses: &TestUses, root: &Path) -> BTreeSet<Version> {
-        let relative = |path: &Arc<str>| -> Arc<str> {
-            match Path::new(&**path).strip_prefix(root) {
-                Ok(below) => below.to_string_lossy().into(),
-                Err(_) => path.clone(),
-            }
-        };
+    fn versions(
+        &self,
+        class: &ClassName,
+        uses: &TestUses,
+        settings: &RunSettings,
+    ) -> BTreeSet<Version> {
+        let relative = |path: &Arc<str>| relative(path, &settings.root);
         let files = uses.files.keys().map(|path| Element::File(relative(path)));
         let listings = uses
             .listings
@@ -389,6 +405,7 @@ impl Task {
             .cloned()
             .chain(files)
             .chain(listings)
+            .chain(declared_inputs(class, settings))
             .map(|element| Version {
                 fingerprint: self.snapshot.fingerprint(&element),
                 element,
@@ -397,28 +414,51 @@ impl Task {
     }
 }
 
-/// A JVM that a test started counts for the test.
+/// A path as elements have it: from the root on, where it is below.
+fn relative(path: &Arc<str>, root: &Path) -> Arc<str> {
+    match Path::new(&**path).strip_prefix(root) {
+        Ok(below) => below.to_string_lossy().into(),
+        Err(_) => path.clone(),
+    }
+}
+
+/// The files that the project file names for a test: which there are, and what
+/// each of them holds.
+fn declared_inputs(class: &ClassName, settings: &RunSettings) -> Vec<Element> {
+    let mut elements = Vec::new();
+    for pattern in settings.file.inputs_of(class) {
+        elements.push(Element::Matches(pattern.as_str().into()));
+        // Where the search fails, the element above has no version that holds.
+        let files = pattern.files_below(&settings.root).unwrap_or_default();
+        elements.extend(files.into_iter().map(|file| Element::File(file.into())));
+    }
+    elements
+}
+
+/// A JVM that a test started counts for the test. Says what is wrong if the
+/// test cannot be found.
 fn add_child(
     child: &JvmRun,
     runs: &BTreeMap<String, JvmRun>,
     uses: &mut BTreeMap<&str, Vec<TestUses>>,
     classes: &SnapshotClasses<'_>,
-) {
+) -> Result<(), String> {
     // A child may have children of its own: go up to the JVM that has tests.
-    let Some(parent) = &child.jvm.parent else {
-        return;
+    let Some(mut parent) = child.jvm.parent.as_ref() else {
+        return Ok(());
     };
-    let (mut name, mut windows) = (&parent.trace, &parent.windows);
-    while let Some(above) = runs.get(name).and_then(|run| run.jvm.parent.as_ref()) {
-        (name, windows) = (&above.trace, &above.windows);
+    while let Some(above) = runs
+        .get(&parent.trace)
+        .and_then(|run| run.jvm.parent.as_ref())
+    {
+        parent = above;
     }
-    let (Some(run), Some(tests)) = (runs.get(name), uses.get_mut(name.as_str())) else {
-        return;
-    };
+    let lost = || "a JVM that a test started cannot be told to a test".to_owned();
+    let run = runs.get(&parent.trace).ok_or_else(lost)?;
+    let tests = uses.get_mut(parent.trace.as_str()).ok_or_else(lost)?;
     let mut added = uses_of_jvm(child, classes);
-    if child
-        .jvm
-        .class_path
+    let entries = &child.jvm.class_path;
+    if entries
         .iter()
         .any(|entry| !classes.has_entry(Path::new(entry)))
     {
@@ -426,11 +466,11 @@ fn add_child(
             .doubts
             .push("it started a JVM with another class path".into());
     }
-    for window in windows {
-        if let Some(index) = run.test_of_window(*window) {
-            tests[index].inherit(&added);
-        }
+    for window in &parent.windows {
+        let index = run.test_of_window(*window).ok_or_else(lost)?;
+        tests[index].inherit(&added);
     }
+    Ok(())
 }
 
 fn trace_files(folder: &Path) -> Vec<PathBuf> {

@@ -1,5 +1,6 @@
 //! What was decided for a task, kept beside its answer for reports and `why`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -14,6 +15,10 @@ pub struct Plan {
     pub tests: Vec<PlannedTest>,
     /// Stands for everything that the class path held when the plan was made.
     pub class_path: String,
+    /// The environment variables that the tests saw: a script may have set
+    /// some, which the process that keeps the records does not see.
+    #[serde(default)]
+    pub variables: Option<BTreeMap<String, String>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::project::Project;
+use crate::settings::ProjectFile;
 
 /// What holds for a whole run. Written before the build starts; everything
 /// that takes part reads it.
@@ -17,6 +18,15 @@ use crate::project::Project;
 pub struct RunSettings {
     pub root: PathBuf,
     pub technique: Technique,
+    /// What the project file said when the run began.
+    #[serde(default)]
+    pub file: ProjectFile,
+    /// Whether everything runs because the project wants that every so often.
+    #[serde(default)]
+    pub full_run_due: bool,
+    /// Whether only trouble is worth a line.
+    #[serde(default)]
+    pub quiet: bool,
     /// Whether the tests' JVMs are watched.
     pub collect: bool,
     /// Whether nothing is left out, and only told what would have been.

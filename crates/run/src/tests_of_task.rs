@@ -1,14 +1,16 @@
 //! The tests of a task, each with its verdict.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fewest_build::TaskRequest;
 use fewest_model::{ClassName, Element, ElementKind, Fingerprint, MethodKey, TestId};
 use fewest_select::Technique;
-use fewest_select::verdict::{Candidate, Evidence, Verdict, Versions, judge};
-use fewest_snapshot::Snapshot;
+use fewest_select::verdict::{Candidate, Evidence, RunReason, Verdict, Versions, judge};
+use fewest_snapshot::{FilePattern, Snapshot};
 use fewest_store::{Environment, KnownRecord, KnownTest, Ledger, VersionId};
 use roaring::RoaringBitmap;
+
+use crate::settings::ProjectFile;
 
 /// A test class and what is to happen with it.
 pub(crate) struct Judged {
@@ -18,16 +20,24 @@ pub(crate) struct Judged {
     pub(crate) millis: Option<u32>,
 }
 
+/// What a verdict follows, beside the facts.
+pub(crate) struct Rules<'a> {
+    pub(crate) technique: Technique,
+    pub(crate) file: &'a ProjectFile,
+    pub(crate) full_run_due: bool,
+}
+
 /// Judges every class that the task would run, as far as that is known, and
 /// every class that the store has records of.
 pub(crate) fn judge_tests(
     request: &TaskRequest,
-    technique: Technique,
+    rules: &Rules<'_>,
     environment: &Environment,
     snapshot: &Snapshot,
     ledger: &Ledger<'_>,
 ) -> Vec<Judged> {
-    let versions = compare(technique, snapshot, ledger);
+    let versions = compare(rules.technique, snapshot, ledger);
+    let patterns = known_patterns(ledger);
     let element = |id: u32| {
         ledger
             .versions()
@@ -45,17 +55,22 @@ pub(crate) fn judge_tests(
                 record,
                 ledger,
                 environment,
+                inputs: rules.file.inputs_of(class).collect(),
+                patterns: &patterns,
             })
             .collect();
         let candidate = Candidate {
             records: &records,
             outcome_since: known.and_then(|test| outcome_since(test, ledger.records_of(test))),
             doubts: known.map(|test| &*test.doubts).unwrap_or_default(),
-            listed: false,
+            listed: rules.file.always_runs(class),
         };
         Judged {
             class: class.clone(),
-            verdict: judge(technique, &candidate, &versions, element),
+            verdict: match rules.full_run_due {
+                true => Verdict::Run(RunReason::FullRunDue),
+                false => judge(rules.technique, &candidate, &versions, element),
+            },
             millis: known
                 .and_then(|test| test.history.first())
                 .map(|event| event.ending.millis),
@@ -89,6 +104,9 @@ struct RecordEvidence<'a> {
     record: &'a KnownRecord,
     ledger: &'a Ledger<'a>,
     environment: &'a Environment,
+    /// The files that the test depends on by declaration.
+    inputs: Vec<&'a FilePattern>,
+    patterns: &'a BTreeMap<String, RoaringBitmap>,
 }
 
 impl Evidence for RecordEvidence<'_> {
@@ -102,10 +120,35 @@ impl Evidence for RecordEvidence<'_> {
     }
 
     fn uses(&self) -> Result<RoaringBitmap, String> {
-        self.ledger
+        let uses = self
+            .ledger
             .uses(self.record)
-            .map_err(|error| error.to_string())
+            .map_err(|error| error.to_string())?;
+        for pattern in &self.inputs {
+            let known = self.patterns.get(pattern.as_str());
+            if known.is_none_or(|versions| versions.is_disjoint(&uses)) {
+                let pattern = pattern.as_str();
+                return Err(format!("its record is older than its input `{pattern}`"));
+            }
+        }
+        Ok(uses)
     }
+}
+
+/// The versions of each pattern that records know of.
+fn known_patterns(ledger: &Ledger<'_>) -> BTreeMap<String, RoaringBitmap> {
+    let mut patterns: BTreeMap<String, RoaringBitmap> = BTreeMap::new();
+    for subject in ledger.versions().subjects() {
+        for version in subject.versions() {
+            if version.kind == ElementKind::Matches
+                && let Ok(Element::Matches(pattern)) = version.element()
+            {
+                let versions = patterns.entry(pattern.to_string()).or_default();
+                versions.insert(version.id.0);
+            }
+        }
+    }
+    patterns
 }
 
 /// Compares every version that the store knows with what the checkout has.
@@ -171,6 +214,7 @@ pub(crate) fn in_words(element: &Element) -> String {
         Element::Resource(name) => format!("the resource {name}"),
         Element::File(path) => format!("the file {path}"),
         Element::Listing(path) => format!("the directory {path}"),
+        Element::Matches(pattern) => format!("the list of files {pattern}"),
         Element::Matches(pattern) => format!("the files that match {pattern}"),
         Element::Variable(name) => format!("the environment variable {name}"),
         Element::Property(name) => format!("the system property {name}"),

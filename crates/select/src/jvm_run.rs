@@ -99,6 +99,7 @@ impl JvmRun {
             }
             Event::Opened(open) => {
                 let test = self.test_index(&open.class);
+                self.windows.insert(open.window, test);
                 windows.insert(
                     open.window,
                     Window {
@@ -210,5 +211,85 @@ impl JvmRun {
     pub(crate) fn is_test(&self, class: &ClassName) -> bool {
         let outermost = class.outermost();
         self.tests.iter().any(|test| test.class == outermost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fewest_trace::{WindowClose, WindowOpen};
+
+    use super::*;
+
+    fn opened(window: u32, class: &str) -> Event {
+        let class = ClassName::new(class);
+        Event::Opened(WindowOpen {
+            window,
+            class,
+            method: None,
+            at: 0,
+        })
+    }
+
+    fn closed(window: u32, outcome: Outcome, lingers: bool) -> Event {
+        Event::Closed(WindowClose {
+            window,
+            outcome,
+            millis: 1,
+            tests: 1,
+            uses: Uses::default(),
+            lingers,
+        })
+    }
+
+    fn run(events: Vec<Event>) -> JvmRun {
+        JvmRun::new(Trace {
+            events,
+            cut_at: None,
+        })
+    }
+
+    #[test]
+    fn windows_of_one_class_are_one_test_with_the_worst_outcome() {
+        let run = run(vec![
+            opened(0, "ATest"),
+            closed(0, Outcome::Failed, false),
+            opened(1, "ATest"),
+            closed(1, Outcome::Passed, false),
+        ]);
+        assert_eq!(run.tests.len(), 1);
+        assert_eq!(run.tests[0].outcome, Outcome::Failed);
+        assert_eq!(run.test_of_window(1), Some(0));
+        assert_eq!(run.test_of_window(2), None);
+    }
+
+    #[test]
+    fn a_window_that_never_closed_is_unfinished() {
+        let run = run(vec![opened(0, "ATest"), opened(1, "BTest")]);
+        assert!(
+            run.tests
+                .iter()
+                .all(|test| test.outcome == Outcome::Unfinished)
+        );
+        assert!(!run.complete);
+    }
+
+    #[test]
+    fn a_thread_that_was_lost_sight_of_is_a_doubt() {
+        let late = Event::Late {
+            window: 0,
+            uses: Uses::default(),
+        };
+        let start = vec![opened(0, "ATest"), closed(0, Outcome::Passed, true)];
+        assert_eq!(run(start.clone()).tests[0].doubts.len(), 1);
+        let followed = start.into_iter().chain([late]).collect();
+        assert!(run(followed).tests[0].doubts.is_empty());
+    }
+
+    #[test]
+    fn a_class_that_escaped_the_agent_is_a_doubt_about_all() {
+        let run = run(vec![Event::End {
+            unseen: vec![ClassName::new("p/A")],
+        }]);
+        assert_eq!(run.doubts, ["p.A escaped the agent"]);
     }
 }
