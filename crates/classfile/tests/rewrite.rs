@@ -550,3 +550,21 @@ fn a_type_annotation_on_no_instruction_is_kept() {
     let bytes = builder.build();
     assert_eq!(lay_out_anew(&ClassFile::read(&bytes).unwrap()), bytes);
 }
+
+#[test]
+fn exit_code_of_two_calls_runs_in_their_order() {
+    let after = edit(&branching().build(), |editor| {
+        let push = |opcode| Snippet::straight(vec![opcode, opcode::POP], 1);
+        let (one, two) = (push(opcode::ICONST_1), push(opcode::ICONST_2));
+        editor.on_exit(0, one.clone(), one, false).unwrap();
+        editor.on_exit(0, two.clone(), two, false).unwrap();
+    })
+    .unwrap();
+    with_code(&after, |code| {
+        let expected = "0 iload_0\n1 ifeq 5\n4 nop\n5 iconst_1\n6 pop\n7 iconst_2\n8 pop\n9 return\n\
+                        10 iconst_1\n11 pop\n12 iconst_2\n13 pop\n14 athrow";
+        assert_eq!(listing(code), expected);
+        let last = code.handlers().last().unwrap();
+        assert_eq!((last.start, last.end, last.handler), (9, 10, 10));
+    });
+}

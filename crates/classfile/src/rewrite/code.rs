@@ -68,7 +68,9 @@ impl<'a> CodeWriter<'a, '_> {
         }
         if let Some(exit) = &plan.exit {
             for pc in returns(&layout) {
-                layout.insert(pc, &exit.on_return)?;
+                for snippet in &exit.on_return {
+                    layout.insert(pc, snippet)?;
+                }
             }
         }
         for range in &plan.deleted {
@@ -117,7 +119,7 @@ impl<'a> CodeWriter<'a, '_> {
     fn max_stack(&self) -> Result<u16, RewriteErrorKind> {
         let plan = self.plan;
         let inserted = plan.before.iter().map(|(_, snippet)| snippet);
-        let on_return = plan.exit.as_ref().map(|exit| &exit.on_return);
+        let on_return = plan.exit.iter().flat_map(|exit| &exit.on_return);
         let above = inserted
             .chain(on_return)
             .map(|snippet| snippet.max_stack)
@@ -228,7 +230,8 @@ impl<'a> CodeWriter<'a, '_> {
         }
         state.stack.push(Type::object(b"java/lang/Throwable"));
         let before_super = self.before_super(layout)?;
-        let tail = exit.on_return.code.len() as u32;
+        let on_return = exit.on_return.iter();
+        let tail = on_return.map(|snippet| snippet.code.len() as u32).sum();
         let ranges = layout.ranges(
             |instruction| before_super.binary_search(&instruction.pc).is_err(),
             |instruction| {

@@ -6,7 +6,7 @@ use fewest_model::MethodKey;
 
 use super::code::{CodeWriter, patch_length, reserve_length};
 use super::error::{RewriteError, RewriteErrorKind};
-use super::plan::{Around, Exit, Plan, Wrapper};
+use super::plan::{Around, Plan, Wrapper};
 use super::pool::PoolEditor;
 use super::snippet::Snippet;
 use super::tables::put_u16;
@@ -96,7 +96,7 @@ impl<'a> ClassEditor<'a> {
     /// handler comes last, so the method's own handlers go first. It covers the
     /// old code and what was inserted before it, but neither code at entry nor
     /// `on_return`; in a constructor it covers only what runs after the call of
-    /// the other constructor. A second call replaces the first.
+    /// the other constructor. Code of several calls runs in their order.
     pub fn on_exit(
         &mut self,
         method: usize,
@@ -108,11 +108,7 @@ impl<'a> ClassEditor<'a> {
             let member = self.class.methods().get(method);
             return Err(self.error(member, RewriteErrorKind::BranchInSnippet));
         }
-        self.plan(method)?.exit = Some(Exit {
-            on_return,
-            on_throw,
-            with_this,
-        });
+        self.plan(method)?.on_exit(on_return, on_throw, with_this);
         Ok(())
     }
 

@@ -21,8 +21,10 @@ pub(super) struct Plan {
 }
 
 /// Code for the ways out of a method.
+#[derive(Default)]
 pub(super) struct Exit {
-    pub(super) on_return: Snippet,
+    pub(super) on_return: Vec<Snippet>,
+    /// All in one, because it holds no branch.
     pub(super) on_throw: Snippet,
     /// Whether local 0 is `this` where `on_throw` runs.
     pub(super) with_this: bool,
@@ -71,6 +73,14 @@ impl Plan {
     pub(super) fn inserted_length(&self) -> usize {
         let before: usize = self.before.iter().map(|(_, code)| code.code.len()).sum();
         self.entry.len() + before
+    }
+
+    pub(super) fn on_exit(&mut self, on_return: Snippet, on_throw: Snippet, with_this: bool) {
+        let exit = self.exit.get_or_insert_default();
+        exit.on_return.push(on_return);
+        exit.on_throw.code.extend(on_throw.code);
+        exit.on_throw.max_stack = exit.on_throw.max_stack.max(on_throw.max_stack);
+        exit.with_this |= with_this;
     }
 
     pub(super) fn insert_at_entry(&mut self, snippet: Snippet) {
