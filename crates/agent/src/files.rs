@@ -388,6 +388,28 @@ pub(crate) fn stamp_of(path: &Path) -> FileStamp {
     }
 }
 
+/// The folders that a JDK keeps its own files in: its home, and wherever the
+/// settings lie that a distribution has put elsewhere and linked to.
+pub(crate) fn folders_of_jdk(home: &Path) -> Vec<Vec<u8>> {
+    const LINKED: [&str; 5] = [
+        "conf/net.properties",
+        "conf/security/java.security",
+        "lib/net.properties",
+        "lib/security/java.security",
+        "lib/security/cacerts",
+    ];
+    let links = LINKED.iter().filter_map(|name| {
+        let file = home.join(name).canonicalize().ok()?;
+        file.parent().map(Path::to_path_buf)
+    });
+    [Some(home.to_path_buf()), home.canonicalize().ok()]
+        .into_iter()
+        .flatten()
+        .chain(links)
+        .map(|folder| folder.into_os_string().into_encoded_bytes())
+        .collect()
+}
+
 /// The path of a `file:` URL, whose path part is given.
 pub(crate) fn path_of_url(path: &str) -> Option<Vec<u8>> {
     if !path.starts_with('/') {
@@ -591,6 +613,22 @@ mod tests {
         );
         files.linked(b"/tmp/loop", b"loop");
         assert!(files.look(b"/tmp/loop", false).is_some());
+    }
+
+    #[test]
+    fn a_jdk_has_its_home_and_what_its_settings_are_linked_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (home, elsewhere) = (root.join("jdk"), root.join("etc"));
+        std::fs::create_dir_all(home.join("conf")).unwrap();
+        std::fs::create_dir(&elsewhere).unwrap();
+        std::fs::write(elsewhere.join("net.properties"), "").unwrap();
+        let link = home.join("conf/net.properties");
+        std::os::unix::fs::symlink(elsewhere.join("net.properties"), link).unwrap();
+        let folders = folders_of_jdk(&home);
+        for folder in [home, elsewhere] {
+            assert!(folders.contains(&folder.into_os_string().into_encoded_bytes()));
+        }
     }
 
     #[test]
