@@ -434,3 +434,52 @@ fn what_a_test_makes_itself_is_no_input() {
 fn variables_and_properties_count_by_name() {
     check(SETTINGS, |_| {});
 }
+
+/// Surefire puts the class path into the manifest of an otherwise empty jar.
+#[test]
+fn a_class_path_in_a_manifest_is_a_class_path() {
+    let cases: &[Case] = &[
+        (
+            "ManifestTest",
+            r#"assertTrue(new File("classes/res.txt").exists());
+               assertNotNull(getClass().getResource("/in-jar.txt").openStream());"#,
+            &["resource in-jar.txt", "resource res.txt"],
+        ),
+        (
+            "ManifestJarTest",
+            r#"new java.util.jar.JarFile("lib.jar").close();"#,
+            &["file lib.jar"],
+        ),
+    ];
+    for jdk in jdks() {
+        let suite = suite(cases);
+        let project = &suite.project;
+        let entries = [project.path("classes/"), project.path("lib.jar")];
+        let entries = entries.into_iter().chain(support::junit());
+        let urls: Vec<String> = entries
+            .map(|entry| format!(" file:{}", entry.display()))
+            .collect();
+        // A line of a manifest has 72 bytes at most, and goes on with a space.
+        let line: Vec<char> = format!("Class-Path:{}", urls.concat()).chars().collect();
+        let lines: Vec<String> = line.chunks(70).map(String::from_iter).collect();
+        project.write("manifest", lines.join("\n ") + "\n");
+        Run::new(fewest_testkit::Jdk::default().home().join("bin/jar"))
+            .args(["cfm", "booter.jar", "manifest"])
+            .current_dir(project.root())
+            .succeed()
+            .unwrap();
+        let finished = fewest_testkit::JavaRun::new(&jdk, "org.junit.runner.JUnitCore")
+            .jvm_args([suite.agent_option()])
+            .classpath([project.path("booter.jar")])
+            .args(["ManifestTest", "ManifestJarTest"])
+            .current_dir(project.root())
+            .finish()
+            .unwrap();
+        assert!(finished.success(), "{}{}", finished.stdout, finished.stderr);
+        let trace = suite.trace();
+        for (name, _, expected) in cases {
+            assert_eq!(Vec::from_iter(trace.of_test(name)), *expected);
+        }
+        assert_eq!(Vec::from_iter(trace.ambient()), Vec::<String>::new());
+    }
+}
