@@ -68,6 +68,7 @@ pub(crate) struct Agent {
     left_out: OnceLock<HashSet<ClassName>>,
     /// Set once the JVM is up; before, it reads only for itself.
     files: OnceLock<Mutex<Files>>,
+    lost_files: AtomicBool,
     config_path: PathBuf,
     child_configs: Mutex<ChildConfigs>,
 }
@@ -104,6 +105,7 @@ impl Agent {
             calls: Mutex::default(),
             left_out: OnceLock::new(),
             files: OnceLock::new(),
+            lost_files: AtomicBool::new(false),
             config_path: config_path.to_owned(),
             child_configs: Mutex::default(),
         }
@@ -540,11 +542,10 @@ impl Agent {
 
     fn surroundings(&self) -> Surroundings {
         let jvm = self.jvm();
-        let java_home = PathBuf::from(jvm.java_home);
-        let mut ignored: Vec<PathBuf> = ["/proc", "/sys", "/dev"].map(Into::into).into();
-        ignored.extend(java_home.canonicalize());
-        ignored.extend([java_home, self.config.folder.clone()]);
-        let mut ignored: Vec<Vec<u8>> = ignored.into_iter().map(bytes_of).collect();
+        let mut ignored = files::folders_of_jdk(Path::new(&jvm.java_home));
+        ignored.extend(["/proc", "/sys", "/dev"].map(Into::into));
+        let own = self.config.folder.as_os_str().as_encoded_bytes();
+        ignored.push(own.to_vec());
         ignored.extend(jvmti::own_library());
         Surroundings {
             working_directory: jvm.working_directory.into_bytes(),
@@ -616,7 +617,18 @@ impl Agent {
         let Some(files) = self.files.get() else {
             return;
         };
-        let finding = find(&mut lock(files));
+        let (finding, full) = {
+            let mut files = lock(files);
+            (find(&mut files), files.is_full())
+        };
+        if full && self.is_dormant() {
+            // A build tool may go through a whole disk before it runs a test
+            // in its own JVM, which then proves nothing.
+            if !self.lost_files.swap(true, Ordering::Relaxed) {
+                self.doubt("too many files were read before the first test");
+            }
+            return;
+        }
         match finding {
             Some(Finding::Use(thing)) => lock(&self.ledger).add_thing(thing),
             Some(Finding::UseInTest(thing)) => {
@@ -721,10 +733,6 @@ fn application_class_path(jni: Jni<'_>) -> Option<Local<'_>> {
 fn setting_name(jni: Jni<'_>, name: Option<Local<'_>>) -> String {
     name.and_then(|name| jni.string(name))
         .unwrap_or_else(|| settings::EVERYTHING.to_owned())
-}
-
-fn bytes_of(path: PathBuf) -> Vec<u8> {
-    path.into_os_string().into_encoded_bytes()
 }
 
 /// Whether a class belongs to the JDK, by its name. Such classes are part of
