@@ -1,6 +1,6 @@
 //! The agent in one JVM: what it does when the JVM calls.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +24,7 @@ use crate::ledger::Ledger;
 use crate::output::Output;
 use crate::registry::{PROBES_PER_HOLDER, Registry};
 use crate::settings;
+use crate::threads;
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
 
@@ -78,6 +79,7 @@ struct OpenCall {
     hook: Hook,
     thread: u64,
     /// `None` where the call concerns no test of its own.
+    class: Option<ClassName>,
     window: Option<u32>,
 }
 
@@ -272,7 +274,7 @@ impl Agent {
         ledger.end_initializer(class);
     }
 
-    pub(crate) fn thread_started(&self, jni: Jni<'_>, thread: Local<'_>, number: u64) {
+    pub(crate) fn thread_started(&self, jni: Jni<'_>, thread: Local<'_>) {
         let class = jni
             .class_of(thread)
             .and_then(|class| self.jvmti.class_name(class));
@@ -281,24 +283,57 @@ impl Agent {
         if class.is_some_and(|class| class.starts_with("org/junit/platform/")) {
             return;
         }
-        lock(&self.ledger).thread_started(number);
+        if let Some(number) = jni.thread_number(thread) {
+            lock(&self.ledger).thread_started(number);
+        }
     }
 
-    pub(crate) fn thread_ended(&self, jni: Jni<'_>, number: u64) {
+    pub(crate) fn thread_ended(&self, jni: Jni<'_>, thread: Local<'_>) {
+        let Some(number) = jni.thread_number(thread) else {
+            return;
+        };
         let mut ledger = lock(&self.ledger);
         self.add_hits(jni, &mut ledger);
         ledger.thread_ended(number);
         self.write(&mut ledger);
     }
 
+    /// The number of the calling thread.
+    fn this_thread(&self, jni: Jni<'_>) -> u64 {
+        let thread = self.jvmti.current_thread(jni);
+        let number = thread.and_then(|thread| jni.thread_number(thread));
+        if let Some(thread) = thread {
+            jni.release(thread);
+        }
+        // Java numbers its threads from one.
+        number.unwrap_or(0)
+    }
+
+    /// Looks which threads of pools have nothing to do.
+    fn look_at_threads(&self, jni: Jni<'_>) {
+        // With so many, looking at each would cost more than it tells.
+        const MOST: usize = 500;
+        let known = lock(&self.ledger).threads();
+        if known.is_empty() || known.len() > MOST {
+            return;
+        }
+        let mut resting = BTreeSet::new();
+        for thread in self.jvmti.threads(jni) {
+            if let Some(number) = jni.thread_number(thread)
+                && known.contains(&number)
+                && threads::is_resting(&self.jvmti.frames(jni, thread))
+            {
+                resting.insert(number);
+            }
+            jni.release(thread);
+        }
+        let mut ledger = lock(&self.ledger);
+        self.add_hits(jni, &mut ledger);
+        ledger.threads_rest(&resting);
+    }
+
     /// A framework is about to run something. Returns whether to leave it out.
-    pub(crate) fn enter(
-        &self,
-        jni: Jni<'_>,
-        object: Option<Local<'_>>,
-        hook: i32,
-        thread: u64,
-    ) -> bool {
+    pub(crate) fn enter(&self, jni: Jni<'_>, object: Option<Local<'_>>, hook: i32) -> bool {
         let Some(hook) = Hook::from_number(hook) else {
             return false;
         };
@@ -306,39 +341,98 @@ impl Agent {
             files::loader_opens();
             return false;
         }
+        if hook == Hook::TestNgGroups {
+            self.shared(jni, Ledger::begin_shared);
+            return false;
+        }
         let frameworks = Frameworks {
             jni,
             jvmti: self.jvmti,
         };
-        let subject = object.and_then(|object| frameworks.subject(hook, object));
+        let thread = self.this_thread(jni);
+        let subject = object
+            .and_then(|object| frameworks.subject(hook, object))
+            .filter(|subject| self.is_class(subject));
         if let Some(subject) = &subject
-            && self.leaves_out(subject)
+            && hook.may_leave_out()
+            && self.leaves_out(subject, thread)
         {
             return true;
         }
-        let window = subject.and_then(|subject| self.open_window(jni, subject));
+        let class = subject.as_ref().map(|subject| subject.class.clone());
+        let window = subject.map(|subject| self.open_window(jni, subject, hook, thread));
         lock(&self.calls).push(OpenCall {
             hook,
             thread,
+            class,
             window,
         });
         false
     }
 
-    fn open_window(&self, jni: Jni<'_>, subject: Subject) -> Option<u32> {
+    /// Runners may describe themselves by names that are no classes.
+    fn is_class(&self, subject: &Subject) -> bool {
+        lock(&self.registry).knows(&subject.named)
+    }
+
+    /// Begins or ends what several tests share.
+    fn shared(&self, jni: Jni<'_>, change: fn(&mut Ledger)) {
+        let mut ledger = lock(&self.ledger);
+        self.add_hits(jni, &mut ledger);
+        change(&mut ledger);
+    }
+
+    fn open_window(&self, jni: Jni<'_>, subject: Subject, hook: Hook, thread: u64) -> u32 {
         let method = subject.method.filter(|_| self.config.methods);
+        let around = self.windows_around(thread, Some(&subject.class));
         self.begin_trace();
         let mut ledger = lock(&self.ledger);
+        if hook == Hook::RunnerBuild {
+            ledger.add_part(&subject.class, &around);
+        }
+        if around.is_empty() {
+            ledger.thread_runs_tests(thread);
+        }
+        if let Some(window) = ledger.join(&subject.class, method.as_deref()) {
+            return window;
+        }
+        if ledger.is_lingering() {
+            drop(ledger);
+            self.look_at_threads(jni);
+            ledger = lock(&self.ledger);
+        }
         self.add_hits(jni, &mut ledger);
         let window = ledger.open(subject.class, method.map(Into::into), self.now());
         self.write(&mut ledger);
-        Some(window)
+        window
     }
 
-    pub(crate) fn exit(&self, jni: Jni<'_>, hook: i32, thread: u64) {
+    /// The windows that a thread is in, the innermost last: those of `class`,
+    /// and those that what runs inside of them is a part of.
+    fn windows_around(&self, thread: u64, class: Option<&ClassName>) -> Vec<u32> {
+        lock(&self.calls)
+            .iter()
+            .filter(|call| call.thread == thread)
+            .filter(|call| call.hook.encloses() || call.class.as_ref() == class)
+            .filter_map(|call| call.window)
+            .collect()
+    }
+
+    /// Whether a thread is inside of a JUnit 4 runner.
+    fn is_in_runner(&self, thread: u64) -> bool {
+        lock(&self.calls)
+            .iter()
+            .any(|call| call.thread == thread && call.hook == Hook::RunnerRun)
+    }
+
+    pub(crate) fn exit(&self, jni: Jni<'_>, hook: i32) {
         if hook == Hook::LoaderOpens as i32 {
             return files::loader_has_opened();
         }
+        if hook == Hook::TestNgGroups as i32 {
+            return self.shared(jni, Ledger::end_shared);
+        }
+        let thread = self.this_thread(jni);
         let window = {
             let mut calls = lock(&self.calls);
             let own = |call: &OpenCall| call.hook as i32 == hook && call.thread == thread;
@@ -347,12 +441,17 @@ impl Agent {
                 .rposition(own)
                 .and_then(|at| calls.remove(at).window)
         };
-        if let Some(window) = window {
-            let mut ledger = lock(&self.ledger);
-            self.add_hits(jni, &mut ledger);
-            ledger.close(window, self.now());
-            self.write(&mut ledger);
+        let Some(window) = window else { return };
+        if lock(&self.ledger).is_last_call(window) {
+            self.look_at_threads(jni);
         }
+        let mut ledger = lock(&self.ledger);
+        if ledger.leave(window) {
+            return;
+        }
+        self.add_hits(jni, &mut ledger);
+        ledger.close(window, self.now());
+        self.write(&mut ledger);
     }
 
     /// Something has happened that is worth a note.
@@ -374,64 +473,95 @@ impl Agent {
             jvmti: self.jvmti,
         };
         if let status @ 0..28 = hook - Hook::TestNgStatus as i32 {
-            return self.testng_status(frameworks.testng_result(first), status);
+            return self.testng_status(frameworks, first, status);
         }
         match Hook::from_number(hook) {
             Some(Hook::Reflected) => self.class_reflected(first),
             Some(Hook::Resource) => self.resource_asked(jni, first),
             Some(Hook::Named) => self.class_named(jni, first),
             Some(Hook::ClassPathEntry) => self.class_path_grows(jni, first, second),
-            Some(Hook::JUnit4Finished) => self.count_test(frameworks.junit4(first)),
+            Some(Hook::JUnit4Finished) => self.count_test(jni, frameworks.junit4(first)),
             Some(Hook::JUnit4Failure) => {
-                self.outcome(frameworks.junit4_failure(first), Outcome::Failed);
+                self.outcome(jni, frameworks.junit4_failure(first), Outcome::Failed);
             }
             Some(Hook::JUnit4Assumption) => {
-                self.outcome(frameworks.junit4_failure(first), Outcome::Skipped);
+                self.outcome(jni, frameworks.junit4_failure(first), Outcome::Skipped);
             }
-            // What decides that a test is not run (an annotation, a condition's
-            // code) is used within the window, so it is seen like any other use.
-            Some(Hook::JUnit4Ignored) => self.count_test(frameworks.junit4(first)),
-            Some(Hook::JUnit3Problem) => self.outcome(frameworks.junit3(first), Outcome::Failed),
-            Some(Hook::PlatformSkipped) => self.count_test(frameworks.platform(first)),
-            Some(Hook::PlatformFinished) => {
-                let subject = frameworks.platform(first);
-                if frameworks.is_platform_test(first) {
-                    self.count_test(subject.clone());
-                }
-                match second
-                    .and_then(|result| frameworks.platform_status(result))
-                    .as_deref()
-                {
-                    Some("SUCCESSFUL") => {}
-                    Some("ABORTED") => self.outcome(subject, Outcome::Skipped),
-                    _ => self.outcome(subject, Outcome::Failed),
-                }
+            Some(Hook::JUnit4Ignored) => {
+                self.outcome(jni, frameworks.junit4(first), Outcome::Skipped);
             }
+            // JUnit 4 tells of these too, if it runs them.
+            Some(Hook::JUnit3Finished) if !self.is_in_runner(self.this_thread(jni)) => {
+                self.count_test(jni, frameworks.junit3(first));
+            }
+            Some(Hook::JUnit3Problem) => {
+                self.outcome(jni, frameworks.junit3(first), Outcome::Failed);
+            }
+            Some(Hook::PlatformSkipped) => {
+                self.outcome(jni, frameworks.platform(first), Outcome::Skipped);
+            }
+            Some(Hook::PlatformFinished) => self.platform_finished(frameworks, first, second),
             _ => {}
+        }
+    }
+
+    fn platform_finished(
+        &self,
+        frameworks: Frameworks<'_>,
+        descriptor: Local<'_>,
+        result: Option<Local<'_>>,
+    ) {
+        let jni = frameworks.jni;
+        let subject = frameworks.platform(descriptor);
+        if frameworks.is_platform_test(descriptor) && !self.is_in_runner(self.this_thread(jni)) {
+            self.count_test(jni, subject.clone());
+        }
+        let status = result.and_then(|result| frameworks.platform_status(result));
+        match status.as_deref() {
+            Some("SUCCESSFUL") => {}
+            Some("ABORTED") => self.outcome(jni, subject, Outcome::Skipped),
+            _ => self.outcome(jni, subject, Outcome::Failed),
         }
     }
 
     /// `ITestResult`: 1 is success, 2 failure, 3 skip, 4 failure within the
     /// success percentage, 16 started.
-    fn testng_status(&self, subject: Option<Subject>, status: i32) {
+    fn testng_status(&self, frameworks: Frameworks<'_>, result: Local<'_>, status: i32) {
+        let jni = frameworks.jni;
+        let subject = frameworks.testng_result(result);
+        if (1..=4).contains(&status) && frameworks.is_testng_test(result) {
+            self.count_test(jni, subject.clone());
+        }
         match status {
-            1 => self.count_test(subject),
-            2 => self.outcome(subject, Outcome::Failed),
-            3 => self.outcome(subject, Outcome::Skipped),
-            4 => self.outcome(subject, Outcome::Flaky),
+            2 => self.outcome(jni, subject, Outcome::Failed),
+            3 => self.outcome(jni, subject, Outcome::Skipped),
+            4 => self.outcome(jni, subject, Outcome::Flaky),
             _ => {}
         }
     }
 
-    fn count_test(&self, subject: Option<Subject>) {
-        if let Some(subject) = subject {
-            lock(&self.ledger).count_test(&subject.class);
-        }
+    fn count_test(&self, jni: Jni<'_>, subject: Option<Subject>) {
+        let class = subject.map(|subject| subject.class);
+        let around = self.windows_around(self.this_thread(jni), class.as_ref());
+        lock(&self.ledger).count_test(class.as_ref(), &around);
     }
 
-    fn outcome(&self, subject: Option<Subject>, outcome: Outcome) {
+    fn outcome(&self, jni: Jni<'_>, subject: Option<Subject>, outcome: Outcome) {
+        let known = subject
+            .as_ref()
+            .is_some_and(|subject| self.is_class(subject));
         let class = subject.map(|subject| subject.class);
-        lock(&self.ledger).add_outcome(class.as_ref(), outcome);
+        let around = self.windows_around(self.this_thread(jni), class.as_ref());
+        let mut ledger = lock(&self.ledger);
+        match class {
+            Some(class) if known && around.is_empty() && !ledger.has_window(&class) => {
+                ledger.add_stray_outcome(class, outcome, self.now());
+            }
+            None if outcome == Outcome::Failed && ledger.open_windows().is_empty() => {
+                ledger.doubt("something failed outside of all test classes");
+            }
+            class => ledger.add_outcome(class.as_ref(), &around, outcome),
+        }
     }
 
     fn class_reflected(&self, class: Local<'_>) {
@@ -462,7 +592,7 @@ impl Agent {
     }
 
     /// Whether a test class need not run.
-    fn leaves_out(&self, subject: &Subject) -> bool {
+    fn leaves_out(&self, subject: &Subject, thread: u64) -> bool {
         let Some(program) = &self.config.program else {
             return false;
         };
@@ -473,7 +603,9 @@ impl Agent {
         if !left_out.contains(&subject.class) {
             return false;
         }
+        let around = self.windows_around(thread, Some(&subject.class));
         let mut ledger = lock(&self.ledger);
+        ledger.doubt_of(&around, "a part of it was left out");
         ledger.add_event(Event::LeftOut {
             class: subject.class.clone(),
         });

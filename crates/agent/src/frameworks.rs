@@ -12,15 +12,22 @@ use crate::jvmti::{Jni, Jvmti, Local};
 pub(crate) struct Subject {
     /// The outermost class.
     pub(crate) class: ClassName,
+    /// The class itself.
+    pub(crate) named: ClassName,
     pub(crate) method: Option<String>,
 }
 
 impl Subject {
-    fn class(name: &str) -> Self {
+    fn class(named: ClassName) -> Self {
         Self {
-            class: ClassName::from_dotted(name).outermost(),
+            class: named.outermost(),
+            named,
             method: None,
         }
+    }
+
+    fn dotted(name: &str) -> Self {
+        Self::class(ClassName::from_dotted(name))
     }
 }
 
@@ -38,22 +45,29 @@ impl<'a> Frameworks<'a> {
         match hook {
             Hook::RunnerRun => self.runner(object),
             Hook::RunnerBuild | Hook::JUnit3Create => self.java_class(object),
-            Hook::JUnit3Run => self.java_class(self.jni.class_of(object)?),
+            Hook::RunnerRequest => self.class_field(object, c"fTestClass"),
+            Hook::JUnit3Run => self.junit3(object),
             Hook::PlatformNode => {
                 let descriptor = c"Lorg/junit/platform/engine/TestDescriptor;";
                 self.platform(self.jni.field(object, c"testDescriptor", descriptor)?)
             }
+            Hook::PlatformDescriptor => self.platform(object),
+            Hook::PlatformSuite => self.class_field(object, c"suiteClass"),
             Hook::TestNgWorker => self.testng_worker(object),
+            Hook::TestNgClass => self.testng_class(object),
+            Hook::TestNgMethod => self.testng_method(object),
+            Hook::TestNgCreate => self.class_field(object, c"m_class"),
             _ => None,
         }
     }
 
+    fn class_field(self, object: Local<'a>, name: &CStr) -> Option<Subject> {
+        self.java_class(self.jni.field(object, name, c"Ljava/lang/Class;")?)
+    }
+
     fn java_class(self, class: Local<'a>) -> Option<Subject> {
         let name = self.jvmti.class_name(class)?;
-        Some(Subject {
-            class: ClassName::new(name).outermost(),
-            method: None,
-        })
+        Some(Subject::class(ClassName::new(name)))
     }
 
     /// `ParentRunner` knows its class; other runners describe themselves.
@@ -82,15 +96,17 @@ impl<'a> Frameworks<'a> {
 
     /// The test of a JUnit 4 `Description`.
     pub(crate) fn junit4(self, description: Local<'a>) -> Option<Subject> {
-        let class = self.text(description, c"getClassName")?;
+        let Some(class) = self.text(description, c"getClassName") else {
+            return described(&self.text(description, c"getDisplayName")?);
+        };
         // A suite without a class has its title here.
-        if class.is_empty() || class.contains(' ') || class == "null" {
+        if !may_be_class_name(&class) {
             return None;
         }
         let method = self.text(description, c"getMethodName");
         Some(Subject {
             method,
-            ..Subject::class(&class)
+            ..Subject::dotted(&class)
         })
     }
 
@@ -104,17 +120,69 @@ impl<'a> Frameworks<'a> {
         self.java_class(self.jni.class_of(test)?)
     }
 
-    /// The test of a JUnit Platform `TestDescriptor`, by its source.
+    /// The test of a JUnit Platform `TestDescriptor`: the topmost class of its
+    /// engine that it lies in. A method's own source may name the class that
+    /// declares it, which an inherited test is not a test of.
     pub(crate) fn platform(self, descriptor: Local<'a>) -> Option<Subject> {
+        const DEEPEST: usize = 100;
         let jni = self.jni;
-        let source = jni.call(descriptor, c"getSource", c"()Ljava/util/Optional;")?;
-        let source = jni.call(source, c"get", c"()Ljava/lang/Object;")?;
+        let mut subject: Option<Subject> = None;
+        let mut at = Some(descriptor);
+        for depth in 0..DEEPEST {
+            let Some(node) = at else { break };
+            let source = self.optional(node, c"getSource");
+            let is_class = source.is_some_and(|source| self.is_class_source(source));
+            if let Some(source) = source {
+                if is_class || subject.is_none() {
+                    let method = subject.take().and_then(|subject| subject.method);
+                    subject = self.platform_source(source, is_class);
+                    if let Some(subject) = &mut subject {
+                        subject.method = subject.method.take().or(method);
+                    }
+                }
+                jni.release(source);
+            } else if subject.is_some() {
+                // The engine. What lies above it is a suite.
+                break;
+            }
+            at = self.optional(node, c"getParent");
+            if depth > 0 {
+                jni.release(node);
+            }
+        }
+        subject
+    }
+
+    fn is_class_source(self, source: Local<'a>) -> bool {
+        let class = self.jni.class_of(source);
+        let name = class.and_then(|class| self.jvmti.class_name(class));
+        name.is_some_and(|name| name.ends_with("/ClassSource"))
+    }
+
+    fn platform_source(self, source: Local<'a>, is_class: bool) -> Option<Subject> {
         let class = self.text(source, c"getClassName")?;
-        let method = self.text(source, c"getMethodName");
+        let method = if is_class {
+            None
+        } else {
+            self.text(source, c"getMethodName")
+        };
         Some(Subject {
             method,
-            ..Subject::class(&class)
+            ..Subject::dotted(&class)
         })
+    }
+
+    /// What a method without arguments returns as an `Optional`.
+    fn optional(self, object: Local<'a>, method: &CStr) -> Option<Local<'a>> {
+        let jni = self.jni;
+        let optional = jni.call(object, method, c"()Ljava/util/Optional;")?;
+        let value = jni.call_with_null(
+            optional,
+            c"orElse",
+            c"(Ljava/lang/Object;)Ljava/lang/Object;",
+        );
+        jni.release(optional);
+        value
     }
 
     /// Whether a JUnit Platform `TestDescriptor` is a test, and no container.
@@ -133,14 +201,24 @@ impl<'a> Frameworks<'a> {
         self.text(status, c"toString")
     }
 
+    /// A worker does the methods of one class, but for some ways to sort
+    /// them; then its parts tell.
     fn testng_worker(self, worker: Local<'a>) -> Option<Subject> {
-        let methods = self
-            .jni
-            .call(worker, c"getMethods", c"()Ljava/util/List;")?;
-        let method = self
-            .jni
-            .call_with_int(methods, c"get", c"(I)Ljava/lang/Object;", 0)?;
-        self.testng_method(method)
+        let jni = self.jni;
+        let methods = jni
+            .call(worker, c"getTasks", c"()Ljava/util/List;")
+            .or_else(|| jni.call(worker, c"getMethods", c"()Ljava/util/List;"))?;
+        let methods = jni.call(methods, c"toArray", c"()[Ljava/lang/Object;")?;
+        let mut subjects = (0..jni.array_length(methods)).map(|index| {
+            let method = jni.element(methods, index)?;
+            let subject = self.testng_method(method);
+            jni.release(method);
+            subject
+        });
+        let first = subjects.next()??;
+        subjects
+            .all(|subject| subject.as_ref() == Some(&first))
+            .then_some(first)
     }
 
     /// The class of a TestNG `ITestNGMethod`.
@@ -148,7 +226,12 @@ impl<'a> Frameworks<'a> {
         let class = self
             .jni
             .call(method, c"getTestClass", c"()Lorg/testng/ITestClass;")?;
-        Some(Subject::class(&self.text(class, c"getName")?))
+        self.testng_class(class)
+    }
+
+    /// The class of a TestNG `IClass`.
+    fn testng_class(self, class: Local<'a>) -> Option<Subject> {
+        Some(Subject::dotted(&self.text(class, c"getName")?))
     }
 
     /// The class of a TestNG `ITestResult`.
@@ -156,11 +239,53 @@ impl<'a> Frameworks<'a> {
         let class = self
             .jni
             .call(result, c"getTestClass", c"()Lorg/testng/IClass;")?;
-        Some(Subject::class(&self.text(class, c"getName")?))
+        self.testng_class(class)
+    }
+
+    /// Whether a TestNG `ITestResult` is of a test, and not of a set-up.
+    pub(crate) fn is_testng_test(self, result: Local<'a>) -> bool {
+        self.jni
+            .call(result, c"getMethod", c"()Lorg/testng/ITestNGMethod;")
+            .is_some_and(|method| self.jni.call_boolean(method, c"isTest"))
     }
 
     fn text(self, object: Local<'a>, method: &CStr) -> Option<String> {
         let text = self.jni.call(object, method, c"()Ljava/lang/String;")?;
         self.jni.string(text)
+    }
+}
+
+/// The test of a description from before JUnit 4.6: `method(class)`, or the
+/// class alone.
+fn described(text: &str) -> Option<Subject> {
+    let (method, class) = match text
+        .strip_suffix(')')
+        .and_then(|text| text.rsplit_once('('))
+    {
+        Some((method, class)) => (Some(method.to_owned()), class),
+        None => (None, text),
+    };
+    may_be_class_name(class).then(|| Subject {
+        method,
+        ..Subject::dotted(class)
+    })
+}
+
+fn may_be_class_name(text: &str) -> bool {
+    !text.is_empty() && text != "null" && !text.contains([' ', '/', ';', '['])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_descriptions_are_read_by_their_text() {
+        let subject = described("adds(com.acme.SumTest$Inner)").unwrap();
+        assert_eq!(subject.class.as_str(), "com/acme/SumTest");
+        assert_eq!(subject.method.as_deref(), Some("adds"));
+        assert_eq!(described("com.acme.SumTest").unwrap().method, None);
+        assert_eq!(described("all tests"), None);
+        assert_eq!(described("null"), None);
     }
 }

@@ -12,7 +12,8 @@ pub(crate) enum Hook {
     RunnerRun = 1,
     /// JUnit 4: a runner is built for a class; `@Parameters` run here.
     RunnerBuild,
-    JUnit4Started,
+    /// JUnit 4.4: the same, before there were builders.
+    RunnerRequest,
     JUnit4Finished,
     JUnit4Failure,
     JUnit4Assumption,
@@ -20,13 +21,25 @@ pub(crate) enum Hook {
     /// JUnit 3: an instance is made for each test while the suite is built.
     JUnit3Create,
     JUnit3Run,
+    JUnit3Finished,
     JUnit3Problem,
     /// JUnit Platform: a node of the test tree, with all that surrounds it.
     PlatformNode,
+    /// JUnit Platform 1.0 and 1.1: the same, told by the descriptor.
+    PlatformDescriptor,
+    /// JUnit Platform: a suite class that runs others.
+    PlatformSuite,
     PlatformFinished,
     PlatformSkipped,
     /// TestNG: the methods of a class, with their configuration methods.
     TestNgWorker,
+    /// TestNG: the same in parts, by the class and by the method.
+    TestNgClass,
+    TestNgMethod,
+    /// TestNG: instances are made of a test class, before any test runs.
+    TestNgCreate,
+    /// TestNG: set-up and tear-down that test classes share.
+    TestNgGroups,
     /// TestNG: a result gets its status, which is added to this number.
     TestNgStatus = 100,
     /// The JDK: members or annotations of a class are looked at.
@@ -47,21 +60,28 @@ pub(crate) enum Hook {
 
 impl Hook {
     pub(crate) fn from_number(number: i32) -> Option<Self> {
-        const ALL: [Hook; 21] = [
+        const ALL: [Hook; 28] = [
             Hook::RunnerRun,
             Hook::RunnerBuild,
-            Hook::JUnit4Started,
+            Hook::RunnerRequest,
             Hook::JUnit4Finished,
             Hook::JUnit4Failure,
             Hook::JUnit4Assumption,
             Hook::JUnit4Ignored,
             Hook::JUnit3Create,
             Hook::JUnit3Run,
+            Hook::JUnit3Finished,
             Hook::JUnit3Problem,
             Hook::PlatformNode,
+            Hook::PlatformDescriptor,
+            Hook::PlatformSuite,
             Hook::PlatformFinished,
             Hook::PlatformSkipped,
             Hook::TestNgWorker,
+            Hook::TestNgClass,
+            Hook::TestNgMethod,
+            Hook::TestNgCreate,
+            Hook::TestNgGroups,
             Hook::Reflected,
             Hook::Resource,
             Hook::Named,
@@ -71,6 +91,27 @@ impl Hook {
             Hook::Property,
         ];
         ALL.into_iter().find(|hook| *hook as i32 == number)
+    }
+
+    /// Whether the framework's call can be left out: it returns nothing, and
+    /// nobody waits for what it does.
+    pub(crate) fn may_leave_out(self) -> bool {
+        matches!(
+            self,
+            Self::RunnerRun
+                | Self::JUnit3Run
+                | Self::PlatformNode
+                | Self::PlatformDescriptor
+                | Self::TestNgClass
+                | Self::TestNgMethod
+        )
+    }
+
+    /// Whether calls within such a call are parts of it. A worker of the JUnit
+    /// Platform that waits for one class takes up another, so there a call
+    /// inside another means nothing.
+    pub(crate) fn encloses(self) -> bool {
+        self != Self::PlatformNode
     }
 }
 
@@ -93,131 +134,113 @@ pub(crate) fn framework_hook(
     method: &str,
     descriptor: &str,
 ) -> Option<(Hook, Listen)> {
-    use Listen::{Around, At, AtWithNumber};
     // A runner may be anybody's class; its method is recognised by its shape.
     if method == "run" && descriptor == "(Lorg/junit/runner/notification/RunNotifier;)V" {
-        return Some((
-            Hook::RunnerRun,
-            Around {
-                subject: 0,
-                may_skip: true,
-            },
-        ));
+        return Some(around(Hook::RunnerRun, 0));
     }
-    let (hook, listen) = match (class, method) {
-        ("org/junit/runners/model/RunnerBuilder", "safeRunnerForClass") => (
-            Hook::RunnerBuild,
-            Around {
-                subject: 1,
-                may_skip: false,
-            },
-        ),
-        ("org/junit/runner/notification/RunNotifier", "fireTestStarted") => (
-            Hook::JUnit4Started,
-            At {
-                first: 1,
-                second: None,
-            },
-        ),
-        ("org/junit/runner/notification/RunNotifier", "fireTestFinished") => (
-            Hook::JUnit4Finished,
-            At {
-                first: 1,
-                second: None,
-            },
-        ),
-        ("org/junit/runner/notification/RunNotifier", "fireTestFailure") => (
-            Hook::JUnit4Failure,
-            At {
-                first: 1,
-                second: None,
-            },
-        ),
-        ("org/junit/runner/notification/RunNotifier", "fireTestAssumptionFailed") => (
-            Hook::JUnit4Assumption,
-            At {
-                first: 1,
-                second: None,
-            },
-        ),
-        ("org/junit/runner/notification/RunNotifier", "fireTestIgnored") => (
-            Hook::JUnit4Ignored,
-            At {
-                first: 1,
-                second: None,
-            },
-        ),
-        ("junit/framework/TestSuite", "createTest")
-            if descriptor == "(Ljava/lang/Class;Ljava/lang/String;)Ljunit/framework/Test;" =>
-        {
-            (
-                Hook::JUnit3Create,
-                Around {
-                    subject: 0,
-                    may_skip: false,
-                },
-            )
+    let (package, class) = class.rsplit_once('/')?;
+    match package {
+        "junit/framework" => junit3_hook(class, method, descriptor),
+        "org/junit/runner/notification"
+        | "org/junit/runners/model"
+        | "org/junit/internal/requests" => junit4_hook(class, method),
+        "org/junit/platform/engine/support/hierarchical"
+        | "org/junit/platform/suite/engine"
+        | "org/junit/platform/launcher/core" => platform_hook(class, method, descriptor),
+        "org/testng/internal" | "org/testng/internal/invokers" => {
+            testng_hook(class, method, descriptor)
         }
-        ("junit/framework/TestResult", "run") if descriptor == "(Ljunit/framework/TestCase;)V" => (
-            Hook::JUnit3Run,
-            Around {
-                subject: 1,
-                may_skip: true,
-            },
-        ),
-        ("junit/framework/TestResult", "addError" | "addFailure") => (
-            Hook::JUnit3Problem,
-            At {
-                first: 1,
-                second: None,
-            },
-        ),
-        ("org/junit/platform/engine/support/hierarchical/NodeTestTask", "execute")
-            if descriptor == "()V" =>
-        {
-            (
-                Hook::PlatformNode,
-                Around {
-                    subject: 0,
-                    may_skip: true,
-                },
-            )
+        _ => None,
+    }
+}
+
+/// Around a call, which may be left out if the hook allows it.
+fn around(hook: Hook, subject: u8) -> (Hook, Listen) {
+    let may_skip = hook.may_leave_out();
+    (hook, Listen::Around { subject, may_skip })
+}
+
+fn at(hook: Hook, first: u8, second: Option<u8>) -> (Hook, Listen) {
+    (hook, Listen::At { first, second })
+}
+
+fn junit3_hook(class: &str, method: &str, descriptor: &str) -> Option<(Hook, Listen)> {
+    Some(match (class, method) {
+        ("TestSuite", "createTest") if descriptor.starts_with("(Ljava/lang/Class;") => {
+            around(Hook::JUnit3Create, 0)
         }
-        ("org/junit/platform/launcher/core/ExecutionListenerAdapter", "executionFinished") => (
-            Hook::PlatformFinished,
-            At {
-                first: 1,
-                second: Some(2),
-            },
-        ),
-        ("org/junit/platform/launcher/core/ExecutionListenerAdapter", "executionSkipped") => (
-            Hook::PlatformSkipped,
-            At {
-                first: 1,
-                second: None,
-            },
-        ),
+        ("TestResult", "run") if descriptor == "(Ljunit/framework/TestCase;)V" => {
+            around(Hook::JUnit3Run, 1)
+        }
+        ("TestResult", "endTest") => at(Hook::JUnit3Finished, 1, None),
+        ("TestResult", "addError" | "addFailure") => at(Hook::JUnit3Problem, 1, None),
+        _ => return None,
+    })
+}
+
+fn junit4_hook(class: &str, method: &str) -> Option<(Hook, Listen)> {
+    Some(match (class, method) {
+        ("RunnerBuilder", "safeRunnerForClass") => around(Hook::RunnerBuild, 1),
+        ("ClassRequest", "getRunner") => around(Hook::RunnerRequest, 0),
+        ("RunNotifier", "fireTestFinished") => at(Hook::JUnit4Finished, 1, None),
+        ("RunNotifier", "fireTestFailure") => at(Hook::JUnit4Failure, 1, None),
+        ("RunNotifier", "fireTestAssumptionFailed") => at(Hook::JUnit4Assumption, 1, None),
+        ("RunNotifier", "fireTestIgnored") => at(Hook::JUnit4Ignored, 1, None),
+        _ => return None,
+    })
+}
+
+fn platform_hook(class: &str, method: &str, descriptor: &str) -> Option<(Hook, Listen)> {
+    Some(match (class, method) {
+        ("NodeTestTask", "execute") if descriptor == "()V" => around(Hook::PlatformNode, 0),
+        // 1.2
+        ("HierarchicalTestExecutor$NodeExecutor", "execute") if descriptor.ends_with(")V") => {
+            around(Hook::PlatformNode, 0)
+        }
+        // 1.0 and 1.1
+        ("HierarchicalTestExecutor", "execute")
+            if descriptor.starts_with("(Lorg/junit/platform/engine/TestDescriptor;")
+                && descriptor.ends_with(")V") =>
+        {
+            around(Hook::PlatformDescriptor, 1)
+        }
+        ("SuiteTestDescriptor", "execute") => around(Hook::PlatformSuite, 0),
+        ("ExecutionListenerAdapter", "executionFinished") => at(Hook::PlatformFinished, 1, Some(2)),
+        ("ExecutionListenerAdapter", "executionSkipped") => at(Hook::PlatformSkipped, 1, None),
+        _ => return None,
+    })
+}
+
+fn testng_hook(class: &str, method: &str, descriptor: &str) -> Option<(Hook, Listen)> {
+    Some(match (class, method) {
+        ("TestMethodWorker", "run") if descriptor == "()V" => around(Hook::TestNgWorker, 0),
+        ("TestMethodWorker", "invokeBeforeClassMethods" | "invokeAfterClassMethods")
+            if descriptor.starts_with("(Lorg/testng/ITestClass;") && descriptor.ends_with(")V") =>
+        {
+            around(Hook::TestNgClass, 1)
+        }
+        ("TestMethodWorker", "invokeTestMethods")
+            if descriptor.starts_with("(Lorg/testng/ITestNGMethod;")
+                && descriptor.ends_with(")V") =>
+        {
+            around(Hook::TestNgMethod, 1)
+        }
+        ("ClassImpl", "getInstances" | "getObjects" | "getDefaultInstance") => {
+            around(Hook::TestNgCreate, 0)
+        }
         (
-            "org/testng/internal/TestMethodWorker"
-            | "org/testng/internal/invokers/TestMethodWorker",
-            "run",
-        ) if descriptor == "()V" => (
-            Hook::TestNgWorker,
-            Around {
-                subject: 0,
-                may_skip: true,
-            },
-        ),
-        ("org/testng/internal/TestResult", "setStatus") if descriptor == "(I)V" => (
+            "Invoker" | "ConfigInvoker",
+            "invokeBeforeGroupsConfigurations" | "invokeAfterGroupsConfigurations",
+        ) => around(Hook::TestNgGroups, 0),
+        ("TestResult", "setStatus") if descriptor == "(I)V" => (
             Hook::TestNgStatus,
-            AtWithNumber {
+            Listen::AtWithNumber {
                 first: 0,
                 number: 1,
             },
         ),
         _ => return None,
-    };
-    Some((hook, listen))
+    })
 }
 
 /// The JDK's classes to rewrite once the JVM is up.

@@ -8,7 +8,7 @@
 //!
 //! No JVM here: the callers bring numbers and names, and take events.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use fewest_model::{ClassName, Outcome};
@@ -23,9 +23,13 @@ pub(crate) struct Ledger {
     lingering: Vec<Lingering>,
     initializers: Vec<Initializer>,
     ambient: UseSet,
+    /// How many calls are open that do something for several tests at once.
+    shared: u32,
     things: HashMap<Thing, u32>,
-    /// Threads that live, with the windows that were open when each started.
-    threads: HashMap<u64, Vec<u32>>,
+    /// Threads that live and are not the frameworks' own.
+    threads: BTreeMap<u64, Thread>,
+    /// The suites that a class was built for.
+    suites: HashMap<ClassName, BTreeSet<ClassName>>,
     next_window: u32,
     events: Vec<Event>,
 }
@@ -34,10 +38,22 @@ pub(crate) struct Ledger {
 struct Window {
     number: u32,
     class: ClassName,
+    method: Option<Arc<str>>,
+    /// How many calls of frameworks are inside of it now.
+    calls: u32,
     opened_at: u64,
     tests: u32,
     outcome: Outcome,
     uses: UseSet,
+}
+
+/// What is known of a thread.
+#[derive(Debug)]
+enum Thread {
+    /// It may work for these windows.
+    Busy(Vec<u32>),
+    /// It belongs to a pool and waits for something to do.
+    Resting,
 }
 
 /// A window that has closed while threads that it started live on.
@@ -86,7 +102,7 @@ impl Ledger {
         self.initializers
             .iter_mut()
             .for_each(|initializer| each(&mut initializer.uses));
-        if self.windows.is_empty() {
+        if self.windows.is_empty() || self.shared > 0 {
             each(&mut self.ambient);
         }
     }
@@ -104,6 +120,34 @@ impl Ledger {
         id
     }
 
+    /// The window of a class or method that is open already, which gets one
+    /// more call to wait for.
+    pub(crate) fn join(&mut self, class: &ClassName, method: Option<&str>) -> Option<u32> {
+        let window = self
+            .windows
+            .iter_mut()
+            .find(|window| window.class == *class && window.method.as_deref() == method)?;
+        window.calls += 1;
+        Some(window.number)
+    }
+
+    /// Whether nobody but the caller is inside of a window.
+    pub(crate) fn is_last_call(&self, number: u32) -> bool {
+        self.windows
+            .iter()
+            .any(|window| window.number == number && window.calls == 1)
+    }
+
+    /// A call that was inside of a window has returned. True if others are
+    /// inside still, so that the window stays open.
+    pub(crate) fn leave(&mut self, number: u32) -> bool {
+        let window = self.windows.iter_mut().find(|w| w.number == number);
+        window.is_some_and(|window| {
+            window.calls -= 1;
+            window.calls > 0
+        })
+    }
+
     /// A test class or method begins; callers have added the probes so far.
     pub(crate) fn open(&mut self, class: ClassName, method: Option<Arc<str>>, now: u64) -> u32 {
         self.write_ambient();
@@ -112,12 +156,14 @@ impl Ledger {
         self.events.push(Event::Opened(WindowOpen {
             window: number,
             class: class.clone(),
-            method,
+            method: method.clone(),
             at: now,
         }));
         self.windows.push(Window {
             number,
             class,
+            method,
+            calls: 1,
             opened_at: now,
             tests: 0,
             outcome: Outcome::Passed,
@@ -157,25 +203,86 @@ impl Ledger {
         self.windows.iter().map(|window| window.number).collect()
     }
 
-    /// A test of `class` has ended.
-    pub(crate) fn count_test(&mut self, class: &ClassName) {
-        self.for_windows_of(Some(class), |window| window.tests += 1);
+    /// A class is built as a part of the suites that the windows stand for.
+    pub(crate) fn add_part(&mut self, class: &ClassName, windows: &[u32]) {
+        let suites = self
+            .windows
+            .iter()
+            .filter(|window| windows.contains(&window.number) && window.class != *class)
+            .map(|window| window.class.clone());
+        self.suites.entry(class.clone()).or_default().extend(suites);
     }
 
-    /// Something went wrong, or gave up, in a test of `class`. Where the class
-    /// is not known, or has no window, all windows are taken to be concerned.
-    pub(crate) fn add_outcome(&mut self, class: Option<&ClassName>, outcome: Outcome) {
-        self.for_windows_of(class, |window| window.outcome = window.outcome.max(outcome));
-    }
-
-    fn for_windows_of(&mut self, class: Option<&ClassName>, mut each: impl FnMut(&mut Window)) {
-        let known = class
-            .filter(|class| self.windows.iter().any(|w| w.class == **class))
-            .cloned();
+    /// A test of `class` has ended. `around` are the windows that the calling
+    /// thread is in, the innermost last: where the class has no window, one
+    /// that ran under another name, the test counts for the innermost.
+    pub(crate) fn count_test(&mut self, class: Option<&ClassName>, around: &[u32]) {
+        let known = class.filter(|class| self.has_window(class));
         for window in &mut self.windows {
-            if known.as_ref().is_none_or(|class| window.class == *class) {
-                each(window);
+            let counts = match known {
+                Some(class) => window.class == *class,
+                None => around.last().is_none_or(|last| window.number == *last),
+            };
+            if counts && window.method.is_none() {
+                window.tests += 1;
             }
+        }
+    }
+
+    pub(crate) fn has_window(&self, class: &ClassName) -> bool {
+        self.windows.iter().any(|window| window.class == *class)
+    }
+
+    /// Something went wrong, or gave up, in a test of `class`. That concerns
+    /// the suites it is part of too, and the windows `around` that the calling
+    /// thread is in. Where none of these is known, it concerns all windows.
+    pub(crate) fn add_outcome(
+        &mut self,
+        class: Option<&ClassName>,
+        around: &[u32],
+        outcome: Outcome,
+    ) {
+        let classes = class
+            .map(|class| self.with_suites(class))
+            .unwrap_or_default();
+        let known =
+            |window: &Window| classes.contains(&window.class) || around.contains(&window.number);
+        let all = !self.windows.iter().any(known);
+        for window in &mut self.windows {
+            if all || known(window) {
+                window.outcome = window.outcome.max(outcome);
+            }
+        }
+    }
+
+    /// A class, and everything that it is part of.
+    fn with_suites(&self, class: &ClassName) -> BTreeSet<ClassName> {
+        let mut found = BTreeSet::new();
+        let mut pending = vec![class.clone()];
+        while let Some(class) = pending.pop() {
+            if found.insert(class.clone()) {
+                pending.extend(self.suites.get(&class).into_iter().flatten().cloned());
+            }
+        }
+        found
+    }
+
+    /// An outcome of a class that has no window: it ran where nobody listens.
+    pub(crate) fn add_stray_outcome(&mut self, class: ClassName, outcome: Outcome, now: u64) {
+        let number = self.open(class, None, now);
+        if let Some(window) = self.windows.last_mut() {
+            window.outcome = outcome;
+        }
+        self.close(number, now);
+    }
+
+    /// Something that takes away the proof of some windows.
+    pub(crate) fn doubt_of(&mut self, windows: &[u32], why: &str) {
+        for &window in windows {
+            self.events.push(Event::Doubt {
+                window: Some(window),
+                why: why.to_owned(),
+            });
         }
     }
 
@@ -195,6 +302,17 @@ impl Ledger {
         }
     }
 
+    /// What is used from here on counts for all tests, also for those that
+    /// have no window now; callers have added the probes so far.
+    pub(crate) fn begin_shared(&mut self) {
+        self.shared += 1;
+    }
+
+    /// The end of what [`Ledger::begin_shared`] began.
+    pub(crate) fn end_shared(&mut self) {
+        self.shared = self.shared.saturating_sub(1);
+    }
+
     pub(crate) fn begin_initializer(&mut self, class: u32) {
         self.initializers.push(Initializer {
             class,
@@ -212,14 +330,56 @@ impl Ledger {
 
     pub(crate) fn thread_started(&mut self, thread: u64) {
         let windows = self.open_windows();
-        if !windows.is_empty() {
-            self.threads.insert(thread, windows);
-        }
+        self.threads.insert(thread, Thread::Busy(windows));
+    }
+
+    /// A thread turns out to be one that a framework runs tests in. What it
+    /// does is told apart by windows.
+    pub(crate) fn thread_runs_tests(&mut self, thread: u64) {
+        let known = self.threads.remove(&thread);
+        self.release(known);
     }
 
     /// A thread has ended; callers have added the probes so far.
     pub(crate) fn thread_ended(&mut self, thread: u64) {
-        for window in self.threads.remove(&thread).unwrap_or_default() {
+        let known = self.threads.remove(&thread);
+        self.release(known);
+    }
+
+    /// The threads that live and are not the frameworks' own.
+    pub(crate) fn threads(&self) -> BTreeSet<u64> {
+        self.threads.keys().copied().collect()
+    }
+
+    pub(crate) fn is_lingering(&self) -> bool {
+        !self.lingering.is_empty()
+    }
+
+    /// Tells which threads belong to a pool and have nothing to do. They work
+    /// for nobody, until they are found at work again: then for whatever is
+    /// open at that time. Callers have added the probes so far.
+    pub(crate) fn threads_rest(&mut self, resting: &BTreeSet<u64>) {
+        let open = self.open_windows();
+        let mut released = Vec::new();
+        for (number, thread) in &mut self.threads {
+            let now = match (&thread, resting.contains(number)) {
+                (Thread::Busy(_), true) => Thread::Resting,
+                (Thread::Resting, false) => Thread::Busy(open.clone()),
+                _ => continue,
+            };
+            released.push(std::mem::replace(thread, now));
+        }
+        for thread in released {
+            self.release(Some(thread));
+        }
+    }
+
+    /// A thread works no more for its windows.
+    fn release(&mut self, thread: Option<Thread>) {
+        let Some(Thread::Busy(windows)) = thread else {
+            return;
+        };
+        for window in windows {
             if !self.has_living_threads(window) {
                 self.write_late(window);
             }
@@ -229,7 +389,7 @@ impl Ledger {
     fn has_living_threads(&self, window: u32) -> bool {
         self.threads
             .values()
-            .any(|windows| windows.contains(&window))
+            .any(|thread| matches!(thread, Thread::Busy(windows) if windows.contains(&window)))
     }
 
     fn write_late(&mut self, window: u32) {
@@ -331,6 +491,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_done_for_several_tests_is_ambient_within_a_window_too() {
+        let mut ledger = Ledger::default();
+        let window = ledger.open(class("ATest"), None, 0);
+        ledger.begin_shared();
+        ledger.add_probes(&[3]);
+        ledger.end_shared();
+        ledger.add_probes(&[4]);
+        ledger.close(window, 1);
+        ledger.end(Vec::new());
+        let events = ledger.take_events();
+        assert_eq!(closed(&events, window).uses.probes, [3, 4]);
+        let uses = Uses {
+            probes: vec![3],
+            things: vec![],
+        };
+        assert!(events.contains(&Event::Ambient { uses }));
+    }
+
+    #[test]
     fn a_thread_that_outlives_its_test_keeps_the_account_open() {
         let mut ledger = Ledger::default();
         let window = ledger.open(class("ATest"), None, 0);
@@ -361,8 +540,8 @@ mod tests {
     fn the_worst_outcome_stays() {
         let mut ledger = Ledger::default();
         let window = ledger.open(class("ATest"), None, 0);
-        ledger.add_outcome(Some(&class("ATest")), Outcome::Failed);
-        ledger.add_outcome(Some(&class("ATest")), Outcome::Skipped);
+        ledger.add_outcome(Some(&class("ATest")), &[], Outcome::Failed);
+        ledger.add_outcome(Some(&class("ATest")), &[], Outcome::Skipped);
         ledger.close(window, 1);
         assert_eq!(
             closed(&ledger.take_events(), window).outcome,
@@ -374,12 +553,97 @@ mod tests {
     fn an_outcome_of_an_unknown_class_concerns_all_windows() {
         let mut ledger = Ledger::default();
         let window = ledger.open(class("ATest"), None, 0);
-        ledger.add_outcome(Some(&class("Elsewhere")), Outcome::Failed);
+        ledger.add_outcome(Some(&class("Elsewhere")), &[], Outcome::Failed);
         ledger.close(window, 1);
         assert_eq!(
             closed(&ledger.take_events(), window).outcome,
             Outcome::Failed
         );
+    }
+
+    #[test]
+    fn a_failure_in_a_part_is_one_of_the_suite() {
+        let mut ledger = Ledger::default();
+        let build = ledger.open(class("AllTests"), None, 0);
+        ledger.add_part(&class("ATest"), &[build]);
+        ledger.add_part(&class("AllTests"), &[build]);
+        ledger.close(build, 0);
+        let suite = ledger.open(class("AllTests"), None, 1);
+        let other = ledger.open(class("BTest"), None, 1);
+        let part = ledger.open(class("ATest"), None, 1);
+        ledger.add_outcome(Some(&class("ATest")), &[], Outcome::Failed);
+        [suite, other, part].map(|window| ledger.close(window, 2));
+        let events = ledger.take_events();
+        assert_eq!(closed(&events, suite).outcome, Outcome::Failed);
+        assert_eq!(closed(&events, part).outcome, Outcome::Failed);
+        assert_eq!(closed(&events, other).outcome, Outcome::Passed);
+    }
+
+    #[test]
+    fn a_class_that_is_part_of_itself_is_followed_once() {
+        let mut ledger = Ledger::default();
+        let window = ledger.open(class("A"), None, 0);
+        let inner = ledger.open(class("B"), None, 0);
+        ledger.add_part(&class("B"), &[window]);
+        ledger.add_part(&class("A"), &[inner]);
+        ledger.add_outcome(Some(&class("A")), &[], Outcome::Failed);
+        ledger.close(inner, 1);
+        assert_eq!(
+            closed(&ledger.take_events(), inner).outcome,
+            Outcome::Failed
+        );
+    }
+
+    #[test]
+    fn a_test_counts_for_its_class_or_for_the_innermost_window() {
+        let mut ledger = Ledger::default();
+        let suite = ledger.open(class("AllTests"), None, 0);
+        let part = ledger.open(class("ATest"), None, 0);
+        ledger.count_test(Some(&class("ATest")), &[suite, part]);
+        ledger.count_test(Some(&class("Feature")), &[suite, part]);
+        ledger.count_test(None, &[suite]);
+        [part, suite].map(|window| ledger.close(window, 1));
+        let events = ledger.take_events();
+        assert_eq!(closed(&events, part).tests, 2);
+        assert_eq!(closed(&events, suite).tests, 1);
+    }
+
+    #[test]
+    fn a_window_stays_open_while_a_call_is_inside() {
+        let mut ledger = Ledger::default();
+        let window = ledger.open(class("ATest"), None, 0);
+        assert_eq!(ledger.join(&class("BTest"), None), None);
+        assert_eq!(ledger.join(&class("ATest"), Some("m")), None);
+        assert_eq!(ledger.join(&class("ATest"), None), Some(window));
+        assert!(ledger.leave(window));
+        assert!(!ledger.leave(window));
+    }
+
+    #[test]
+    fn a_resting_thread_lets_go_of_its_window_until_it_works_again() {
+        let mut ledger = Ledger::default();
+        let first = ledger.open(class("ATest"), None, 0);
+        ledger.thread_started(1);
+        ledger.threads_rest(&BTreeSet::from([1]));
+        ledger.close(first, 1);
+        let second = ledger.open(class("BTest"), None, 1);
+        ledger.threads_rest(&BTreeSet::new());
+        ledger.close(second, 2);
+        ledger.add_probes(&[8]);
+        ledger.threads_rest(&BTreeSet::from([1]));
+        let events = ledger.take_events();
+        assert!(!closed(&events, first).lingers);
+        assert!(closed(&events, second).lingers);
+        let uses = Uses {
+            probes: vec![8],
+            things: vec![],
+        };
+        let late = Event::Late {
+            window: second,
+            uses,
+        };
+        assert!(events.contains(&late));
+        assert!(!ledger.is_lingering());
     }
 
     #[test]

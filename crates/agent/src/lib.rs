@@ -24,6 +24,7 @@ mod ledger;
 mod output;
 mod registry;
 mod settings;
+mod threads;
 mod uses;
 
 pub use config::{Config, ConfigError};

@@ -118,6 +118,68 @@ impl Jvmti {
         self.take_text(unsafe { info.assume_init() }.name)
     }
 
+    pub(crate) fn current_thread(self, jni: Jni<'_>) -> Option<Local<'_>> {
+        let mut thread = ptr::null_mut();
+        call!(self, GetCurrentThread, &raw mut thread)?;
+        jni.local(thread)
+    }
+
+    /// All platform threads that live.
+    pub(crate) fn threads(self, jni: Jni<'_>) -> Vec<Local<'_>> {
+        let (mut count, mut threads) = (0, ptr::null_mut());
+        if call!(self, GetAllThreads, &raw mut count, &raw mut threads).is_none() {
+            return Vec::new();
+        }
+        // SAFETY: the JVM returned `count` references in memory of its own.
+        let references = unsafe { std::slice::from_raw_parts(threads, count as usize) };
+        let found = references.iter().filter_map(|&thread| jni.local(thread));
+        let found = found.collect();
+        self.deallocate(threads.cast());
+        found
+    }
+
+    /// The innermost methods that a thread is in, by class and name.
+    pub(crate) fn frames(self, jni: Jni<'_>, thread: Local<'_>) -> Vec<(String, String)> {
+        const DEPTH: usize = 16;
+        let nothing = sys::jvmtiFrameInfo {
+            method: ptr::null_mut(),
+            location: 0,
+        };
+        let mut frames = [nothing; DEPTH];
+        let mut count = 0;
+        let first = frames.as_mut_ptr();
+        let depth = DEPTH as jni_sys::jint;
+        if call!(
+            self,
+            GetStackTrace,
+            thread.as_raw(),
+            0,
+            depth,
+            first,
+            &raw mut count
+        )
+        .is_none()
+        {
+            return Vec::new();
+        }
+        frames[..count as usize]
+            .iter()
+            .map_while(|frame| self.method_name(jni, frame.method))
+            .collect()
+    }
+
+    fn method_name(self, jni: Jni<'_>, method: jni_sys::jmethodID) -> Option<(String, String)> {
+        let mut class = ptr::null_mut();
+        call!(self, GetMethodDeclaringClass, method, &raw mut class)?;
+        let class = jni.local(class)?;
+        let class_name = self.class_name(class);
+        jni.release(class);
+        let mut name = ptr::null_mut();
+        let nowhere = ptr::null_mut();
+        call!(self, GetMethodName, method, &raw mut name, nowhere, nowhere)?;
+        Some((class_name?, self.take_text(name)?))
+    }
+
     pub(crate) fn system_property(self, name: &str) -> Option<String> {
         let name = CString::new(name).ok()?;
         let mut value = ptr::null_mut();

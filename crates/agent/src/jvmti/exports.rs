@@ -75,6 +75,10 @@ fn start(vm: *mut jni_sys::JavaVM, config: Config, path: &Path) {
     if !jvmti.add_capabilities(&capabilities) || !agent::install(Agent::new(config, path, jvmti)) {
         return;
     }
+    // Since Java 21; without it the threads that carry virtual ones are seen.
+    let mut virtual_threads = sys::jvmtiCapabilities::default();
+    virtual_threads.set_can_support_virtual_threads(true);
+    let virtual_threads = jvmti.add_capabilities(&virtual_threads);
     let mut callbacks = sys::jvmtiEventCallbacks::default();
     callbacks.VMStart = Some(vm_start);
     callbacks.VMInit = Some(vm_init);
@@ -83,6 +87,10 @@ fn start(vm: *mut jni_sys::JavaVM, config: Config, path: &Path) {
     callbacks.NativeMethodBind = Some(native_method_bind);
     callbacks.ThreadStart = Some(thread_start);
     callbacks.ThreadEnd = Some(thread_end);
+    if virtual_threads {
+        callbacks.VirtualThreadStart = Some(thread_start);
+        callbacks.VirtualThreadEnd = Some(thread_end);
+    }
     jvmti.set_callbacks(&callbacks);
     // The load hook is enabled from the start: enabled later, a JVM with an
     // ahead-of-time cache would never call it for cached classes. So are binds
@@ -109,8 +117,15 @@ extern "system" fn vm_init(_: *mut sys::jvmtiEnv, env: *mut jni_sys::JNIEnv, _th
     let jni = unsafe { Jni::new(env) };
     guarded((), |agent| {
         agent.vm_initialized(jni);
-        agent.jvmti().enable(sys::JVMTI_EVENT_THREAD_START);
-        agent.jvmti().enable(sys::JVMTI_EVENT_THREAD_END);
+        for event in [
+            sys::JVMTI_EVENT_THREAD_START,
+            sys::JVMTI_EVENT_THREAD_END,
+            // Refused by JVMs that have no such threads.
+            sys::JVMTI_EVENT_VIRTUAL_THREAD_START,
+            sys::JVMTI_EVENT_VIRTUAL_THREAD_END,
+        ] {
+            agent.jvmti().enable(event);
+        }
     });
 }
 
@@ -137,26 +152,24 @@ extern "system" fn vm_death(_jvmti: *mut sys::jvmtiEnv, env: *mut jni_sys::JNIEn
     guarded((), |agent| agent.vm_dies(jni));
 }
 
-/// A number for the calling thread; these events come on the thread itself.
-fn thread_number() -> u64 {
-    // SAFETY: `gettid` has no preconditions.
-    (unsafe { libc::gettid() }) as u64
-}
-
 extern "system" fn thread_start(_: *mut sys::jvmtiEnv, env: *mut jni_sys::JNIEnv, thread: jthread) {
     // SAFETY: the JVM passes the calling thread's environment.
     let jni = unsafe { Jni::new(env) };
     guarded((), |agent| {
         if let Some(thread) = jni.local(thread) {
-            agent.thread_started(jni, thread, thread_number());
+            agent.thread_started(jni, thread);
         }
     });
 }
 
-extern "system" fn thread_end(_: *mut sys::jvmtiEnv, env: *mut jni_sys::JNIEnv, _thread: jthread) {
+extern "system" fn thread_end(_: *mut sys::jvmtiEnv, env: *mut jni_sys::JNIEnv, thread: jthread) {
     // SAFETY: the JVM passes the calling thread's environment.
     let jni = unsafe { Jni::new(env) };
-    guarded((), |agent| agent.thread_ended(jni, thread_number()));
+    guarded((), |agent| {
+        if let Some(thread) = jni.local(thread) {
+            agent.thread_ended(jni, thread);
+        }
+    });
 }
 
 #[expect(clippy::too_many_arguments, reason = "the JVM's signature")]
@@ -207,10 +220,7 @@ pub extern "system" fn Java_java_lang__00024Fewest_enter(
 ) -> jboolean {
     // SAFETY: the JVM passes the calling thread's environment.
     let jni = unsafe { Jni::new(env) };
-    guarded(false, |agent| {
-        agent.enter(jni, jni.local(subject), hook, thread_number())
-    })
-    .into()
+    guarded(false, |agent| agent.enter(jni, jni.local(subject), hook)).into()
 }
 
 /// `java.lang.$Fewest.exit`
@@ -222,7 +232,7 @@ pub extern "system" fn Java_java_lang__00024Fewest_exit(
 ) {
     // SAFETY: the JVM passes the calling thread's environment.
     let jni = unsafe { Jni::new(env) };
-    guarded((), |agent| agent.exit(jni, hook, thread_number()));
+    guarded((), |agent| agent.exit(jni, hook));
 }
 
 /// `java.lang.$Fewest.note`

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString, c_char};
 use std::marker::PhantomData;
 use std::ptr;
+use std::sync::OnceLock;
 
 use fewest_classfile::read::decode_modified_utf8;
 use jvmti_bindings::sys::jni as sys;
@@ -196,16 +197,15 @@ impl<'a> Jni<'a> {
         }
     }
 
-    /// Calls a method with one `int` argument that returns an object.
-    pub(crate) fn call_with_int(
+    /// Calls a method with one argument, which is null, that returns an object.
+    pub(crate) fn call_with_null(
         self,
         object: Local<'_>,
         name: &CStr,
         descriptor: &CStr,
-        argument: i32,
     ) -> Option<Local<'a>> {
         let method = self.method(object, name, descriptor)?;
-        let arguments = [sys::jvalue { i: argument }];
+        let arguments = [sys::jvalue { l: ptr::null_mut() }];
         let result = call!(
             self,
             CallObjectMethodA,
@@ -218,6 +218,57 @@ impl<'a> Jni<'a> {
         } else {
             self.local(result)
         }
+    }
+
+    /// Calls a method without arguments that returns a `boolean`; false if it
+    /// cannot be called.
+    pub(crate) fn call_boolean(self, object: Local<'_>, name: &CStr) -> bool {
+        let Some(method) = self.method(object, name, c"()Z") else {
+            return false;
+        };
+        let result = call!(self, CallBooleanMethodA, object.object, method, ptr::null());
+        !self.clear_exception() && result != 0
+    }
+
+    pub(crate) fn array_length(self, array: Local<'_>) -> i32 {
+        call!(self, GetArrayLength, array.object)
+    }
+
+    /// An element of an array of objects.
+    pub(crate) fn element(self, array: Local<'_>, index: i32) -> Option<Local<'a>> {
+        let element = call!(self, GetObjectArrayElement, array.object, index);
+        if self.clear_exception() {
+            None
+        } else {
+            self.local(element)
+        }
+    }
+
+    /// The number that Java gives to a thread, which a virtual thread keeps
+    /// wherever it runs.
+    pub(crate) fn thread_number(self, thread: Local<'_>) -> Option<u64> {
+        // Every thread class inherits the field from `Thread`, and JDK classes
+        // are never unloaded, so that its number stays valid.
+        static FIELD: OnceLock<usize> = OnceLock::new();
+        let field = match FIELD.get() {
+            Some(field) => *field,
+            None => {
+                let class = self.class_of(thread)?;
+                let found = call!(
+                    self,
+                    GetFieldID,
+                    class.object,
+                    c"tid".as_ptr(),
+                    c"J".as_ptr()
+                );
+                if self.clear_exception() || found.is_null() {
+                    return None;
+                }
+                *FIELD.get_or_init(|| found as usize)
+            }
+        };
+        let field = field as sys::jfieldID;
+        Some(call!(self, GetLongField, thread.object, field) as u64)
     }
 
     fn method(self, object: Local<'_>, name: &CStr, descriptor: &CStr) -> Option<sys::jmethodID> {
