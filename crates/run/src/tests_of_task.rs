@@ -67,9 +67,10 @@ pub(crate) fn judge_tests(
         };
         Judged {
             class: class.clone(),
-            verdict: match rules.full_run_due {
-                true => Verdict::Run(RunReason::FullRunDue),
-                false => judge(rules.technique, &candidate, &versions, element),
+            verdict: if rules.full_run_due {
+                Verdict::Run(RunReason::FullRunDue)
+            } else {
+                judge(rules.technique, &candidate, &versions, element)
             },
             millis: known
                 .and_then(|test| test.history.first())
@@ -214,7 +215,6 @@ pub(crate) fn in_words(element: &Element) -> String {
         Element::Resource(name) => format!("the resource {name}"),
         Element::File(path) => format!("the file {path}"),
         Element::Listing(path) => format!("the directory {path}"),
-        Element::Matches(pattern) => format!("the list of files {pattern}"),
         Element::Matches(pattern) => format!("the files that match {pattern}"),
         Element::Variable(name) => format!("the environment variable {name}"),
         Element::Property(name) => format!("the system property {name}"),

@@ -15,8 +15,8 @@ use serde_json::json;
 #[derive(Args)]
 struct BuildOptions {
     /// How to tell which tests can be affected: all, file or hybrid.
-    #[arg(long, default_value_t, value_name = "NAME")]
-    technique: Technique,
+    #[arg(long, value_name = "NAME")]
+    technique: Option<Technique>,
     /// Write what happened with each test to a file, as JSON.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -92,6 +92,7 @@ impl BuildOptions {
             technique: self.technique,
             shadow: self.shadow,
             collect: true,
+            quiet: self.quiet,
         }
     }
 
@@ -101,7 +102,7 @@ impl BuildOptions {
             Ok(merged) => {
                 self.tell(&merged);
                 if let Some(path) = &self.report {
-                    write_report(path, &merged, self.technique)?;
+                    write_report(path, &merged, self.technique.unwrap_or_default())?;
                 }
             }
             Err(error) => {
