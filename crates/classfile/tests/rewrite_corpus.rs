@@ -103,6 +103,82 @@ fn all_of_the_corpus_is_rewritten_and_verifies() {
     jvm.check("jars", &jvm.pack(ALL_JARS), 1, Judge::Both);
 }
 
+/// The JDK itself with probes in all of its modules: it starts, compiles a
+/// program, and links all of its classes.
+#[test]
+#[ignore = "writes 250 MB per JDK and links 26,000 classes; run it in release"]
+fn jdks_run_with_all_of_themselves_probed() {
+    for jdk in Jdk::all() {
+        let project = TestProject::new();
+        let holder = Compilation::new()
+            .source(
+                "java/lang/FewestHits.java",
+                "package java.lang; public class FewestHits { public static final byte[] A = new byte[1 << 15]; }",
+            )
+            // Before modules anybody could write into `java.lang`.
+            .options(["-source", "8", "-target", "8", "-Xlint:-options"]);
+        Javac::new(&jdk)
+            .compile(&holder, &project.path("java.base"))
+            .unwrap();
+        let mut modules = BTreeSet::new();
+        for class in jdk.modules().unwrap().classes() {
+            let read = ClassFile::read(class.bytes).unwrap();
+            let rewritten = probe_entries_of(&read, b"java/lang/FewestHits").unwrap();
+            assert!(rewritten.left_alone.is_empty());
+            if !read.is_module() && !is_primordial(class.name) {
+                project.write(class.name, rewritten.bytes);
+                modules.insert(class.name.split('/').next().unwrap().to_owned());
+            }
+        }
+        let source =
+            Compilation::new().source("LinkAll.java", include_str!("rewrite_java/LinkAll.java"));
+        Javac::new(&jdk)
+            .compile(&source, &project.path("classes"))
+            .unwrap();
+        let mut options = vec![
+            "-Xverify:all".to_owned(),
+            "--add-modules=ALL-SYSTEM".to_owned(),
+        ];
+        for module in modules {
+            options.push(format!(
+                "--patch-module={module}={}",
+                project.path(&module).display()
+            ));
+        }
+        let hello = project.write(
+            "Hello.java",
+            "class Hello { int f(int x) { return x + 1; } }",
+        );
+        JavaRun::new(&jdk, "com.sun.tools.javac.Main")
+            .jvm_args(&options)
+            .args([hello])
+            .timeout(Duration::from_secs(600))
+            .succeed()
+            .unwrap();
+        assert!(project.exists("Hello.class"));
+        let said = JavaRun::new(&jdk, "LinkAll")
+            .jvm_args(&options)
+            .classpath([project.path("classes")])
+            .timeout(Duration::from_secs(1200))
+            .succeed()
+            .unwrap()
+            .stdout;
+        println!("JDK {}: {said}", jdk.feature_version());
+        assert!(said.contains("probes ran"), "{said}");
+        assert!(!said.contains("BAD "), "{said}");
+    }
+}
+
+/// The JVM runs these before it can load the class that holds the probes.
+fn is_primordial(name: &str) -> bool {
+    [
+        "java.base/java/lang/Object.class",
+        "java.base/java/lang/ref/",
+    ]
+    .iter()
+    .any(|start| name.starts_with(start))
+}
+
 type NamedClass = (String, Vec<u8>);
 /// `None` when the constant pool is full.
 type Rewriter = fn(&ClassFile<'_>) -> Option<Rewritten>;
@@ -314,10 +390,17 @@ fn probe(editor: &mut ClassEditor<'_>, id: i16) -> Option<Snippet> {
 }
 
 fn probe_entries(class: &ClassFile<'_>) -> Option<Rewritten> {
+    probe_entries_of(class, b"fewest/probe/Hits")
+}
+
+fn probe_entries_of(class: &ClassFile<'_>, holder: &[u8]) -> Option<Rewritten> {
     let mut editor = ClassEditor::new(class);
-    for (method, _) in methods_with_code(class) {
-        let snippet = probe(&mut editor, method as i16)?;
-        editor.insert_at_entry(method, snippet).unwrap();
+    let hits = editor.field_ref(holder, b"A", b"[B").ok()?;
+    for method in 0..class.methods().len() {
+        if editor.has_code(method) {
+            let snippet = Snippet::probe(hits, method as i16);
+            editor.insert_at_entry(method, snippet).unwrap();
+        }
     }
     Some(editor.finish_what_fits())
 }
