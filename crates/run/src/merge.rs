@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fewest_build::TaskRequest;
 use fewest_build::reports::{Reports, read_reports};
-use fewest_model::{ClassName, Element, Outcome, TestId, Version};
+use fewest_model::{ClassName, Element, Fingerprint, Outcome, TestId, Version};
 use fewest_select::jvm_run::JvmRun;
 use fewest_select::uses::{TestUses, uses_of_class, uses_of_jvm, uses_of_tests};
 use fewest_snapshot::Snapshot;
@@ -282,7 +282,8 @@ impl Task {
                     .push("class files changed while the tests ran".into());
             }
             for (path, stamp) in &result.uses.files {
-                if file_stamp(Path::new(&**path)) != *stamp {
+                // What was not there is recorded as such, whatever came later.
+                if *stamp != FileStamp::Absent && file_stamp(Path::new(&**path)) != *stamp {
                     result
                         .uses
                         .doubts
@@ -395,7 +396,17 @@ impl Task {
         settings: &RunSettings,
     ) -> BTreeSet<Version> {
         let relative = |path: &Arc<str>| relative(path, &settings.root);
-        let files = uses.files.keys().map(|path| Element::File(relative(path)));
+        let absent = |path: &Arc<str>| Version {
+            element: Element::File(relative(path)),
+            fingerprint: Fingerprint::ABSENT,
+        };
+        let (missing, found): (Vec<_>, Vec<_>) = uses
+            .files
+            .iter()
+            .partition(|(_, stamp)| **stamp == FileStamp::Absent);
+        let files = found
+            .into_iter()
+            .map(|(path, _)| Element::File(relative(path)));
         let listings = uses
             .listings
             .iter()
@@ -410,6 +421,7 @@ impl Task {
                 fingerprint: self.snapshot.fingerprint(&element),
                 element,
             })
+            .chain(missing.into_iter().map(|(path, _)| absent(path)))
             .collect()
     }
 }

@@ -1,5 +1,6 @@
 //! The current set: what each element's content is now.
 
+use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
@@ -155,8 +156,8 @@ impl Snapshot {
             Element::File(name) => self.files.file(name, &self.cache),
             Element::Listing(name) => self.files.listing(name),
             Element::Matches(pattern) => self.files.matches(pattern),
-            Element::Variable(name) => of_text(self.settings.variables.get(&**name)),
-            Element::Property(name) => of_text(self.settings.properties.get(&**name)),
+            Element::Variable(name) => of_setting(&self.settings.variables, name),
+            Element::Property(name) => of_setting(&self.settings.properties, name),
         }
     }
 
@@ -388,6 +389,20 @@ fn read_with_stat(path: &Path) -> io::Result<(Stat, Vec<u8>)> {
     Ok((Stat::of(&file.metadata()?), bytes))
 }
 
+/// One of the settings by name, or all of them for `*`.
+fn of_setting(settings: &BTreeMap<String, String>, name: &str) -> Fingerprint {
+    // Shells set these anew for every command; no test can mean them.
+    const FLEETING: [&str; 4] = ["_", "SHLVL", "PWD", "OLDPWD"];
+    if name != "*" {
+        return of_text(settings.get(name));
+    }
+    let lasting = settings
+        .iter()
+        .filter(|(name, _)| !FLEETING.contains(&name.as_str()))
+        .flat_map(|(name, value)| [name, value].map(|text| Fingerprint::of(text.as_bytes())));
+    Fingerprint::combine(b"all settings", lasting)
+}
+
 fn of_text(text: Option<&String>) -> Fingerprint {
     text.map_or(Fingerprint::ABSENT, |text| Fingerprint::of(text.as_bytes()))
 }
@@ -421,5 +436,27 @@ fn join(package: &str, simple: &str) -> ClassName {
         ClassName::new(simple)
     } else {
         ClassName::new(format!("{package}/{simple}"))
+    }
+}
+
+#[cfg(test)]
+mod setting_tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_all_settings_that_last() {
+        let settings = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
+        };
+        let of = |pairs| of_setting(&settings(pairs), "*");
+        assert_eq!(
+            of(&[("A", "1"), ("SHLVL", "1")]),
+            of(&[("A", "1"), ("SHLVL", "2")])
+        );
+        assert_ne!(of(&[("A", "1")]), of(&[("A", "2")]));
+        assert_ne!(of(&[("A", "1")]), of(&[("A", "1"), ("B", "")]));
     }
 }
