@@ -7,6 +7,8 @@
 
 mod commands;
 mod exit;
+mod input;
+mod output;
 
 use std::process::ExitCode;
 
@@ -18,7 +20,10 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("fewest: {error:#}");
-            exit::FAILURE.into()
+            if error.is::<input::InputError>() {
+                eprintln!("hint: {}", input::InputError::HINT);
+            }
+            exit::of(&error).into()
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The screen of `fewest diff`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fewest_classfile::changes::{Change, ChangeType};
-use fewest_model::ClassName;
+use fewest_model::{ClassName, MethodKey};
 
 use crate::signature::method_signature;
 use crate::{Colour, Length, Style, Table, counted, grouped};
@@ -111,10 +111,7 @@ impl<'a> Classes<'a> {
 
 fn class_rows(class: &ClassName, changes: &[&Change], length: Length, table: &mut Table) -> usize {
     let has = |kind: ChangeType| changes.iter().any(|change| change.kind == kind);
-    let members: Vec<_> = changes
-        .iter()
-        .filter_map(|change| Some((change.kind, change.member.as_ref()?)))
-        .collect();
+    let members = members(changes);
     let (sign, colour, words) = if has(ChangeType::AF) {
         ('+', Some(Colour::Green), "class added")
     } else if has(ChangeType::DF) {
@@ -148,6 +145,18 @@ fn class_rows(class: &ClassName, changes: &[&Change], length: Length, table: &mu
         table.row(6, [(&more, Some(Colour::Dim))]);
     }
     1 + shown + usize::from(hidden > 0)
+}
+
+/// The changes of members. That a lookup ends elsewhere goes without saying
+/// where the class itself gained or lost the method.
+fn members<'a>(changes: &[&'a Change]) -> Vec<(ChangeType, &'a MethodKey)> {
+    let all = changes
+        .iter()
+        .filter_map(|change| Some((change.kind, change.member.as_ref()?)));
+    let own = all.clone().filter(|(kind, _)| *kind != ChangeType::LC);
+    let own: BTreeSet<_> = own.map(|(_, member)| member).collect();
+    all.filter(|(kind, member)| *kind != ChangeType::LC || !own.contains(member))
+        .collect()
 }
 
 fn sign_of(kind: ChangeType) -> (char, Option<Colour>) {
@@ -191,8 +200,6 @@ fn counts(changes: &[Change]) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use fewest_model::MethodKey;
-
     use super::*;
 
     fn change(class: &str, kind: ChangeType, member: Option<(&str, &str)>) -> Change {

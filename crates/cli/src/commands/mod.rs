@@ -2,6 +2,8 @@
 
 mod ask;
 mod build;
+mod diff;
+mod fingerprint;
 mod trace;
 
 use std::process::ExitCode;
@@ -28,6 +30,8 @@ pub(crate) struct Cli {
 enum Command {
     Mvn(build::MvnArgs),
     Exec(build::ExecArgs),
+    Diff(diff::DiffArgs),
+    Fingerprint(fingerprint::FingerprintArgs),
     #[command(subcommand)]
     Trace(trace::TraceCommand),
     #[command(hide = true)]
@@ -38,6 +42,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Mvn(args) => build::mvn(args),
         Command::Exec(args) => build::exec(args),
+        Command::Diff(args) => diff::run(&args),
+        Command::Fingerprint(args) => fingerprint::run(&args),
         Command::Trace(command) => trace::run(command),
         Command::Ask(args) => ask::run(&args),
     }
