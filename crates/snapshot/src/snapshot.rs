@@ -108,7 +108,10 @@ impl Snapshot {
 
     /// All classes that the JVM could load, sorted by name.
     pub fn classes(&self) -> impl Iterator<Item = ClassView<'_>> {
-        let mut packages: Vec<_> = self.places.iter().collect();
+        // What a jar keeps for other releases of Java goes by another name.
+        let kept_apart = |name: &str| name.starts_with("META-INF/");
+        let packages = self.places.iter().filter(|(name, _)| !kept_apart(name));
+        let mut packages: Vec<_> = packages.collect();
         packages.sort_unstable_by_key(|(name, _)| *name);
         packages
             .into_iter()

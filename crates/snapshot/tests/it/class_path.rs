@@ -113,6 +113,9 @@ fn a_multi_release_jar_answers_for_the_jdk_in_use() {
             "{version}"
         );
     }
+    let newest = seen("a.jar", 21);
+    let names: Vec<_> = newest.classes().map(|view| view.name().clone()).collect();
+    assert_eq!(names, ["p/A".into()]);
     let (eight, nine) = (seen("a.jar", 8), seen("a.jar", 9));
     assert_ne!(eight.resource("x.txt"), nine.resource("x.txt"));
     assert_eq!(
