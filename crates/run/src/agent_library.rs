@@ -23,7 +23,9 @@ pub struct UnpackAgentError {
 pub fn unpack_agent(folder: &Path) -> Result<PathBuf, UnpackAgentError> {
     let print = Fingerprint::of(LIBRARY).to_string();
     let path = folder.join(format!("libfewest_agent-{}.so", &print[..16]));
-    if fs::metadata(&path).is_ok_and(|metadata| metadata.len() == LIBRARY.len() as u64) {
+    // A JVM refuses to start with a broken library, so a look at the length
+    // would not do.
+    if fs::read(&path).is_ok_and(|bytes| bytes == LIBRARY) {
         return Ok(path);
     }
     let unpack = || {
@@ -52,5 +54,14 @@ mod tests {
         assert_eq!(unpack_agent(folder.path()).unwrap(), path);
         assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), first);
         assert_eq!(fs::read(&path).unwrap()[..4], *b"\x7fELF");
+    }
+
+    #[test]
+    fn a_broken_library_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = unpack_agent(folder.path()).unwrap();
+        fs::write(&path, vec![0; LIBRARY.len()]).unwrap();
+        unpack_agent(folder.path()).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), LIBRARY);
     }
 }

@@ -67,9 +67,10 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
         source,
     };
     plan.write(task_folder).map_err(write)?;
-    let jvm_args = match settings.collect {
-        true => vec![agent_argument(task_folder, &settings).map_err(write)?],
-        false => Vec::new(),
+    let jvm_args = if settings.collect {
+        vec![agent_argument(task_folder, &settings).map_err(write)?]
+    } else {
+        Vec::new()
     };
     TaskAnswer {
         format: FORMAT,
@@ -171,7 +172,7 @@ pub(crate) fn class_path_print(snapshot: &Snapshot) -> Fingerprint {
 }
 
 /// A verdict in words.
-fn reasons(verdict: &Verdict) -> Vec<String> {
+pub(crate) fn reasons(verdict: &Verdict) -> Vec<String> {
     let Verdict::Run(reason) = verdict else {
         return Vec::new();
     };

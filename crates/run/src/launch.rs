@@ -1,7 +1,7 @@
 //! A build under fewest, from the first line to the last.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -10,11 +10,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fewest_agent::Config;
 use fewest_build::maven::{Invocation, MavenBuild, MavenError, Surroundings, unpack_extension};
 use fewest_select::Technique;
-use fewest_store::Reader;
+use fewest_store::{Overview, Reader};
 use thiserror::Error;
 
-use crate::agent_library::{UnpackAgentError, unpack_agent};
-use crate::merge::{MergeError, Merged, merge};
+use crate::agent_library::unpack_agent;
+use crate::child::run_to_end;
+use crate::merge::{MergeError, Merged, RunEnd, merge};
 use crate::project::{Project, cache_folder};
 use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
 use crate::settings::{ProjectFile, ProjectFileError};
@@ -26,16 +27,16 @@ pub struct LaunchOptions {
     pub technique: Option<Technique>,
     /// Runs everything and tells what would have been left out.
     pub shadow: bool,
-    /// Leaves the tests' JVMs alone: nothing is learned from this run.
+    /// Whether the tests' JVMs are watched; otherwise nothing is learned.
     pub collect: bool,
     /// Only trouble is worth a line.
     pub quiet: bool,
+    /// Where the build's output goes, if not to the user.
+    pub log: Option<PathBuf>,
 }
 
 #[derive(Debug, Error)]
 pub enum LaunchError {
-    #[error(transparent)]
-    Agent(#[from] UnpackAgentError),
     #[error(transparent)]
     Extension(#[from] fewest_build::maven::UnpackError),
     #[error(transparent)]
@@ -58,108 +59,131 @@ pub enum LaunchError {
 #[derive(Debug)]
 pub struct Launched {
     pub status: ExitStatus,
+    /// The signal by which the user asked for an early end.
+    pub interrupted_by: Option<i32>,
     /// What the run came to, unless the store could not take it.
     pub merged: Result<Merged, MergeError>,
-    /// Earlier runs that were interrupted and have been kept now.
-    pub recovered: usize,
 }
 
-/// Runs Maven with the user's arguments.
-pub fn launch_maven(
-    options: &LaunchOptions,
-    directory: &Path,
-    args: Vec<OsString>,
-) -> Result<Launched, LaunchError> {
-    let invocation = Invocation {
-        directory: directory.to_owned(),
-        args: args.clone(),
-    };
-    let build = MavenBuild::plan(&invocation, &Surroundings::of_this_process())?;
-    let extension = unpack_extension(&cache_folder())?;
-    let launch = Launch::prepare(options, Project::at(&build.root), &words("mvn", &args))?;
-    let command = build.command(&extension, &own_program()?, launch.folder.path());
-    launch.run(command)
-}
-
-/// Runs any command; the agent reaches its JVMs through the environment.
-pub fn launch_command(
-    options: &LaunchOptions,
-    directory: &Path,
-    command: &[OsString],
-) -> Result<Launched, LaunchError> {
-    let (program, args) = command.split_first().ok_or(LaunchError::NoCommand)?;
-    let line = words(&program.to_string_lossy(), args);
-    let launch = Launch::prepare(options, Project::around(directory), &line)?;
-    let mut command = Command::new(program);
-    if options.collect {
-        let agent = launch.agent_argument()?;
-        if is_java(program) {
-            // On the command line the JVM need not announce it.
-            command.arg(agent);
-        } else {
-            let users = std::env::var("JAVA_TOOL_OPTIONS").unwrap_or_default();
-            command.env("JAVA_TOOL_OPTIONS", format!("{users} {agent}").trim());
-        }
-    }
-    command.args(args).current_dir(directory);
-    launch.run(command)
-}
-
-fn words(program: &str, args: &[OsString]) -> String {
-    let mut line = program.to_owned();
-    for arg in args {
-        line.push(' ');
-        line.push_str(&arg.to_string_lossy());
-    }
-    line
-}
-
-fn is_java(program: &OsString) -> bool {
-    Path::new(program)
-        .file_name()
-        .is_some_and(|name| name == "java")
-}
-
-fn own_program() -> Result<PathBuf, LaunchError> {
-    std::env::current_exe().map_err(LaunchError::OwnProgram)
-}
-
-struct Launch {
+/// A run that is about to begin.
+pub struct Launch {
     folder: RunFolder,
     settings: RunSettings,
-    recovered: usize,
+    command: Command,
+    /// What the user should know before the build starts.
+    pub warnings: Vec<String>,
+    /// What the store holds; `None` where there is none that can be read.
+    pub overview: Option<Overview>,
 }
 
 impl Launch {
+    /// Prepares Maven with the user's arguments.
+    pub fn of_maven(
+        options: &LaunchOptions,
+        directory: &Path,
+        args: &[OsString],
+    ) -> Result<Self, LaunchError> {
+        let invocation = Invocation {
+            directory: directory.to_owned(),
+            args: args.to_owned(),
+        };
+        let build = MavenBuild::plan(&invocation, &Surroundings::of_this_process())?;
+        let extension = unpack_extension(&cache_folder())?;
+        let line = words("mvn", args);
+        let mut launch = Self::prepare(options, &Project::at(&build.root), &line)?;
+        launch.command = build.command(&extension, &own_program()?, launch.folder.path());
+        launch.divert_output(options)?;
+        Ok(launch)
+    }
+
+    /// Prepares any command; the agent reaches its JVMs through the environment.
+    pub fn of_command(
+        options: &LaunchOptions,
+        directory: &Path,
+        command: &[OsString],
+    ) -> Result<Self, LaunchError> {
+        let (program, args) = command.split_first().ok_or(LaunchError::NoCommand)?;
+        let line = words(&program.to_string_lossy(), args);
+        let mut launch = Self::prepare(options, &Project::around(directory), &line)?;
+        let mut command = Command::new(program);
+        if launch.settings.collect {
+            let agent = launch.agent_argument()?;
+            if is_java(program) {
+                // On the command line the JVM need not announce it.
+                command.arg(agent);
+            } else {
+                let users = std::env::var("JAVA_TOOL_OPTIONS").unwrap_or_default();
+                command.env("JAVA_TOOL_OPTIONS", format!("{users} {agent}").trim());
+            }
+        }
+        command.args(args).current_dir(directory);
+        launch.command = command;
+        launch.divert_output(options)?;
+        Ok(launch)
+    }
+
     fn prepare(
         options: &LaunchOptions,
-        project: Project,
+        project: &Project,
         command: &str,
     ) -> Result<Self, LaunchError> {
         let file = ProjectFile::load(&project.root)?;
-        let recovered = recover(&project);
+        let mut warnings = Vec::new();
+        let recovered = recover(project);
+        if recovered > 0 {
+            let runs = if recovered == 1 { "run" } else { "runs" };
+            warnings.push(format!(
+                "kept what {recovered} interrupted {runs} had learned"
+            ));
+        }
+        let agent = unpack_agent(&cache_folder()).unwrap_or_else(|error| {
+            warnings.push(format!(
+                "nothing is learned from this run: {error}: {}",
+                source(&error)
+            ));
+            PathBuf::new()
+        });
         let since_1970 = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
         let settings = RunSettings {
-            agent: unpack_agent(&cache_folder())?,
             revision: project.revision(),
             root: project.root.clone(),
             technique: options.technique.or(file.technique).unwrap_or_default(),
-            full_run_due: is_full_run_due(&project, &file),
+            full_run_due: is_full_run_due(project, &file),
             file,
             quiet: options.quiet,
-            collect: options.collect,
+            collect: options.collect && !agent.as_os_str().is_empty(),
+            agent,
             shadow: options.shadow,
             started_at: since_1970.as_millis() as u64,
             command: command.to_owned(),
         };
-        let folder = RunFolder::create(&project, &settings)?;
+        let folder = RunFolder::create(project, &settings).or_else(|error| {
+            warnings.push(format!(
+                "nothing is learned from this run: {error}: {}",
+                source(&error)
+            ));
+            RunFolder::create_elsewhere(&settings)
+        })?;
         Ok(Self {
             folder,
             settings,
-            recovered,
+            command: Command::new(""),
+            warnings,
+            overview: Reader::open(&project.folder())
+                .and_then(|reader| reader.overview())
+                .ok(),
         })
+    }
+
+    pub fn technique(&self) -> Technique {
+        self.settings.technique
+    }
+
+    /// Whether everything runs because the project wants that every so often.
+    pub fn is_full_run_due(&self) -> bool {
+        self.settings.full_run_due
     }
 
     /// The JVM argument for builds that nobody asks on behalf of: each test
@@ -183,21 +207,70 @@ impl Launch {
         ))
     }
 
-    fn run(self, mut command: Command) -> Result<Launched, LaunchError> {
-        let status = command.status().map_err(|source| LaunchError::Start {
-            program: command.get_program().to_string_lossy().into_owned(),
+    fn divert_output(&mut self, options: &LaunchOptions) -> Result<(), LaunchError> {
+        let Some(path) = &options.log else {
+            return Ok(());
+        };
+        let divert = || {
+            let file = File::create(path)?;
+            Ok((file.try_clone()?, file))
+        };
+        let (out, err) = divert().map_err(|source| LaunchError::Write {
+            path: path.clone(),
             source,
         })?;
-        let merged = merge(&self.folder);
-        if merged.is_ok() {
+        self.command.stdout(out).stderr(err);
+        Ok(())
+    }
+
+    /// Runs the build, and keeps what it told.
+    pub fn run(mut self) -> Result<Launched, LaunchError> {
+        let ended = run_to_end(&mut self.command).map_err(|source| {
+            // Nothing has run that could be worth keeping.
+            let _ = self.folder.clone().remove();
+            LaunchError::Start {
+                program: self.command.get_program().to_string_lossy().into_owned(),
+                source,
+            }
+        })?;
+        let end = match ended.interrupted_by {
+            Some(_) => RunEnd::Interrupted,
+            None => RunEnd::Finished,
+        };
+        let merged = merge(&self.folder, end);
+        if merged.is_ok() || !self.folder.is_in(&Project::at(&self.settings.root)) {
             let _ = self.folder.remove();
         }
         Ok(Launched {
-            status,
+            status: ended.status,
+            interrupted_by: ended.interrupted_by,
             merged,
-            recovered: self.recovered,
         })
     }
+}
+
+fn words(program: &str, args: &[OsString]) -> String {
+    let mut line = program.to_owned();
+    for arg in args {
+        line.push(' ');
+        line.push_str(&arg.to_string_lossy());
+    }
+    line
+}
+
+fn is_java(program: &OsString) -> bool {
+    Path::new(program)
+        .file_name()
+        .is_some_and(|name| name == "java")
+}
+
+fn own_program() -> Result<PathBuf, LaunchError> {
+    std::env::current_exe().map_err(LaunchError::OwnProgram)
+}
+
+/// What an error came from, for a line that holds both.
+fn source(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(String::new, ToString::to_string)
 }
 
 /// Whether the project wants everything to run this time. Where it cannot be
@@ -216,7 +289,7 @@ fn recover(project: &Project) -> usize {
     for folder in RunFolder::leftovers(project) {
         // A folder that cannot be merged now cannot be merged later either;
         // its tests have no record and run again.
-        recovered += usize::from(merge(&folder).is_ok());
+        recovered += usize::from(merge(&folder, RunEnd::Interrupted).is_ok());
         let _ = folder.remove();
     }
     recovered

@@ -9,10 +9,13 @@
 
 mod agent_library;
 mod ask;
+mod child;
 mod class_facts;
 mod environment;
+mod last;
 mod launch;
 mod merge;
+mod outlook;
 mod plan;
 mod project;
 mod run_folder;
@@ -21,9 +24,10 @@ mod tests_of_task;
 
 pub use agent_library::{UnpackAgentError, unpack_agent};
 pub use ask::{AskError, ask};
-pub use fewest_store::Notice;
-pub use launch::{LaunchError, LaunchOptions, Launched, launch_command, launch_maven};
-pub use merge::{MergeError, Merged, TestReport, merge};
+pub use fewest_store::{Notice, Overview};
+pub use launch::{Launch, LaunchError, LaunchOptions, Launched};
+pub use merge::{MergeError, Merged, NOT_WATCHED, RunEnd, TestReport, merge};
+pub use outlook::{Forecast, Outlook, OutlookError, Prediction, RecordSummary};
 pub use plan::{Plan, PlannedTest};
 pub use project::{Project, cache_folder};
 pub use run_folder::{RunFolder, RunFolderError, RunSettings};

@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use fewest_build::TaskRequest;
 use fewest_build::reports::{Reports, read_reports};
+use fewest_build::{TaskAnswer, TaskRequest};
 use fewest_model::{ClassName, Element, Fingerprint, Outcome, TestId, Version};
+use fewest_select::Technique;
 use fewest_select::jvm_run::JvmRun;
 use fewest_select::uses::{TestUses, uses_of_class, uses_of_jvm, uses_of_tests};
 use fewest_snapshot::Snapshot;
 use fewest_store::{
-    Ending, Environment, NewRun, Notice, OpenError, Pass, Record, RunId, Store, WriteError, Writer,
+    Ending, Environment, NewRun, Notice, OpenError, Pass, Reader, Record, RunId, Store, WriteError,
+    Writer,
 };
 use fewest_trace::FileStamp;
 use serde::Serialize;
@@ -22,9 +24,11 @@ use thiserror::Error;
 use crate::ask::{class_path_print, take_snapshot, variables};
 use crate::class_facts::SnapshotClasses;
 use crate::environment::environment;
+use crate::last::LastTask;
 use crate::plan::Plan;
 use crate::project::Project;
 use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
+use crate::tests_of_task::outermost_classes;
 
 #[derive(Debug, Error)]
 pub enum MergeError {
@@ -36,15 +40,29 @@ pub enum MergeError {
     Write(#[from] WriteError),
 }
 
+/// Whether a run came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    Finished,
+    Interrupted,
+}
+
 /// What a run came to.
 #[derive(Debug, Default)]
 pub struct Merged {
+    pub technique: Technique,
     pub tests: Vec<TestReport>,
+    /// What was answered to test JVMs that asked by themselves, and could not
+    /// be printed then.
+    pub lines: Vec<String>,
     /// Something about the store that the user should hear of.
     pub notice: Option<Notice>,
     /// Why there are fewer records than tests, in words.
     pub warnings: Vec<String>,
 }
+
+/// The doubt about tests that ran without the agent because the user wants it.
+pub const NOT_WATCHED: &str = "it was not watched";
 
 /// A test in a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -55,6 +73,9 @@ pub struct TestReport {
     /// "run" or "skip".
     pub verdict: &'static str,
     pub reasons: Vec<String>,
+    /// Whether records proved that it need not run. It may have run all the
+    /// same: in a shadow run, or because the user named it.
+    pub proven: bool,
     /// `None` where it did not run.
     pub outcome: Option<Outcome>,
     pub millis: Option<u64>,
@@ -64,22 +85,30 @@ pub struct TestReport {
 }
 
 /// Keeps what a run told, and says what it came to.
-pub fn merge(run: &RunFolder) -> Result<Merged, MergeError> {
+pub fn merge(run: &RunFolder, end: RunEnd) -> Result<Merged, MergeError> {
     let settings = run.settings()?;
     let project = Project::at(&settings.root);
     let opened = Store::open(&project.folder())?;
     let mut store = opened.store;
     let mut merged = Merged {
+        technique: settings.technique,
         notice: opened.notice,
         ..Merged::default()
     };
+    let folders = run.tasks()?;
+    let notes = folders.iter().map(PathBuf::as_path).chain([run.path()]);
+    merged.warnings.extend(notes.filter_map(agent_note));
     let mut tasks = Vec::new();
-    for folder in run.tasks()? {
-        match Task::read(&folder, &settings) {
-            Ok(Some(task)) => tasks.push(task),
-            Ok(None) => {}
-            Err(warning) => merged.warnings.push(warning),
+    for folder in &folders {
+        let Some(task) = Task::read(folder, &settings) else {
+            continue;
+        };
+        if task.request.task == "exec"
+            && let Ok(answer) = TaskAnswer::read(folder)
+        {
+            merged.lines.extend(answer.lines);
         }
+        tasks.push(task);
     }
     let mut writer = store.write()?;
     let number = writer.begin_run(&NewRun {
@@ -88,15 +117,51 @@ pub fn merge(run: &RunFolder) -> Result<Merged, MergeError> {
         command: settings.command.clone(),
         technique: settings.technique.to_string(),
     })?;
-    let mut full = !tasks.is_empty();
     for task in &tasks {
         let reports = task.keep(&mut writer, number, &settings)?;
-        full &= reports.iter().all(|test| test.verdict == "run");
         merged.tests.extend(reports);
     }
-    writer.finish_run(number, now(), full)?;
+    if end == RunEnd::Finished {
+        let full = is_full(&tasks, &merged.tests, &project);
+        writer.finish_run(number, now(), full)?;
+    }
     writer.commit()?;
+    for task in &tasks {
+        // Only `why` and `select` miss it if this fails, and they say so.
+        let _ = LastTask::keep(&project, &task.request, task.classes());
+    }
     Ok(merged)
+}
+
+/// What an agent that could not start has left word of.
+fn agent_note(folder: &Path) -> Option<String> {
+    let note = fs::read_to_string(folder.join("agent.failed")).ok()?;
+    Some(format!(
+        "the agent did not start in a JVM, so nothing was learned there: {note}"
+    ))
+}
+
+/// Whether a run ran every test that there is, as far as the store knows.
+fn is_full(tasks: &[Task], tests: &[TestReport], project: &Project) -> bool {
+    if tasks.is_empty()
+        || tests.iter().any(|test| test.verdict != "run")
+        || tasks.iter().any(|task| task.request.run_all.is_some())
+    {
+        return false;
+    }
+    let known = Reader::open(&project.folder()).and_then(|reader| reader.test_ids());
+    known.is_ok_and(|known| known.iter().all(|test| has_run_or_is_gone(test, tasks)))
+}
+
+fn has_run_or_is_gone(test: &TestId, tasks: &[Task]) -> bool {
+    let of_module = || {
+        tasks
+            .iter()
+            .filter(|task| task.request.module == *test.module)
+    };
+    let gone = |task: &Task| task.snapshot.class(&test.class).is_none();
+    of_module().any(|task| task.runs.contains_key(&test.class))
+        || (of_module().next().is_some() && of_module().all(gone))
 }
 
 fn now() -> i64 {
@@ -129,10 +194,8 @@ struct TestResult {
 
 impl Task {
     /// `None` for a folder in which no tests ran.
-    fn read(folder: &Path, settings: &RunSettings) -> Result<Option<Self>, String> {
-        let Ok(request) = TaskRequest::read(folder) else {
-            return Ok(None);
-        };
+    fn read(folder: &Path, settings: &RunSettings) -> Option<Self> {
+        let request = TaskRequest::read(folder).ok()?;
         let plan = Plan::read(folder).unwrap_or_default();
         let own = || variables(&request);
         let variables = plan.variables.clone().unwrap_or_else(own);
@@ -152,7 +215,10 @@ impl Task {
         task.add_empty_classes();
         task.drop_ignored_files(settings);
         task.doubt_changes();
-        Ok(Some(task))
+        if !settings.collect {
+            task.doubt_everything();
+        }
+        Some(task)
     }
 
     fn read_traces(&mut self, folder: &Path) {
@@ -262,6 +328,21 @@ impl Task {
         }
     }
 
+    /// The tests that took part in it.
+    fn classes(&self) -> BTreeSet<ClassName> {
+        match &self.request.test_classes {
+            Some(classes) => outermost_classes(classes),
+            None => self.runs.keys().chain(&self.left_out).cloned().collect(),
+        }
+    }
+
+    /// What nobody watched proves nothing; there is no other doubt about it.
+    fn doubt_everything(&mut self) {
+        for result in self.runs.values_mut() {
+            result.uses.doubts = vec![NOT_WATCHED.into()];
+        }
+    }
+
     /// Takes out what the project does not want to count.
     fn drop_ignored_files(&mut self, settings: &RunSettings) {
         let counts = |path: &Arc<str>| !settings.file.ignores(&relative(path, &settings.root));
@@ -348,6 +429,7 @@ impl Task {
                     || vec!["no record names it".into()],
                     |planned| planned.reasons.clone(),
                 ),
+                proven: planned.is_some_and(|planned| !planned.run),
                 outcome: Some(outcome),
                 millis: Some(result.millis),
                 doubts: result.uses.doubts.clone(),
@@ -377,6 +459,7 @@ impl Task {
                 module: self.request.module.clone(),
                 verdict: "skip",
                 reasons: Vec::new(),
+                proven: true,
                 outcome: None,
                 millis: self
                     .plan

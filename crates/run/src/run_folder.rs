@@ -15,6 +15,7 @@ use crate::settings::ProjectFile;
 /// that takes part reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct RunSettings {
     pub root: PathBuf,
     pub technique: Technique,
@@ -69,6 +70,27 @@ impl RunFolder {
             source,
         })?;
         Ok(Self { path })
+    }
+
+    /// Makes a folder outside of a project whose own cannot be written to.
+    pub fn create_elsewhere(settings: &RunSettings) -> Result<Self, RunFolderError> {
+        let name = format!("fewest-{}-{}", settings.started_at, std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let make = || {
+            // Not where somebody else has prepared a place for us.
+            fs::create_dir(&path)?;
+            fs::write(path.join(SETTINGS), serde_json::to_vec(settings)?)
+        };
+        make().map_err(|source| RunFolderError {
+            path: path.clone(),
+            source,
+        })?;
+        Ok(Self { path })
+    }
+
+    /// Whether it lies where a later run looks for leftovers.
+    pub(crate) fn is_in(&self, project: &Project) -> bool {
+        self.path.starts_with(project.folder())
     }
 
     pub fn at(path: impl Into<PathBuf>) -> Self {

@@ -485,3 +485,28 @@ fn an_environment_comes_back_whole() {
         "jvm-args changed from `-Xmx1g` to `-Xmx2g`"
     );
 }
+
+#[test]
+fn an_overview_counts_and_names_the_commits_newest_first() {
+    let folder = tempdir().unwrap();
+    let mut store = open(folder.path());
+    assert_eq!(store.read().unwrap().overview().unwrap().tests, 0);
+    let mut writer = store.write().unwrap();
+    for (test, revision, content) in [
+        ("p/A", "one", "1"),
+        ("p/B", "two", "1"),
+        ("p/A", "three", "2"),
+        ("p/B", "one", "1"),
+    ] {
+        let mut record = record(test, &[("C p/X", content)]);
+        record.pass.revision = Some(revision.into());
+        writer.add_record(&record).unwrap();
+    }
+    writer.commit().unwrap();
+    let overview = store.read().unwrap().overview().unwrap();
+    assert_eq!((overview.tests, overview.records), (2, 3));
+    assert_eq!(overview.revisions, ["one", "three"]);
+    let mut tests = store.read().unwrap().test_ids().unwrap();
+    tests.sort();
+    assert_eq!(tests, [test("p/A"), test("p/B")]);
+}

@@ -7,7 +7,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use fewest_run::{LaunchOptions, Launched, Merged, launch_command, launch_maven};
+use fewest_run::{Launch, LaunchOptions, Launched, Merged};
 use fewest_select::Technique;
 use serde_json::json;
 
@@ -76,13 +76,13 @@ pub(crate) struct ExecArgs {
 
 pub(crate) fn mvn(args: MvnArgs) -> Result<ExitCode> {
     let directory = std::env::current_dir().context("failed to find the current directory")?;
-    let launched = launch_maven(&args.options.launch(), &directory, args.args)?;
+    let launched = Launch::of_maven(&args.options.launch(), &directory, &args.args)?.run()?;
     args.options.finish(launched)
 }
 
 pub(crate) fn exec(args: ExecArgs) -> Result<ExitCode> {
     let directory = std::env::current_dir().context("failed to find the current directory")?;
-    let launched = launch_command(&args.options.launch(), &directory, &args.command)?;
+    let launched = Launch::of_command(&args.options.launch(), &directory, &args.command)?.run()?;
     args.options.finish(launched)
 }
 
@@ -93,6 +93,7 @@ impl BuildOptions {
             shadow: self.shadow,
             collect: true,
             quiet: self.quiet,
+            log: None,
         }
     }
 

@@ -1,0 +1,231 @@
+//! What would happen now, told without a build.
+//!
+//! Verdicts follow from the store, the class files as they were last compiled,
+//! and the requests that the last builds made.
+
+use std::collections::BTreeSet;
+
+use fewest_build::TaskRequest;
+use fewest_model::{ClassName, Element, ElementKind, TestId};
+use fewest_select::Technique;
+use fewest_select::verdict::Verdict;
+use fewest_store::{Event, KnownRecord, Ledger, ReadError, Reader};
+use roaring::RoaringBitmap;
+use thiserror::Error;
+
+use crate::ask::{reasons, take_snapshot, variables};
+use crate::environment::environment;
+use crate::last::LastTask;
+use crate::project::Project;
+use crate::settings::{ProjectFile, ProjectFileError};
+use crate::tests_of_task::{Judged, Rules, judge_tests};
+
+#[derive(Debug, Error)]
+pub enum OutlookError {
+    #[error(transparent)]
+    ProjectFile(#[from] ProjectFileError),
+    #[error(transparent)]
+    Store(#[from] ReadError),
+}
+
+/// A project and what is known of its tests.
+pub struct Outlook {
+    project: Project,
+    file: ProjectFile,
+    technique: Technique,
+    reader: Reader,
+    last: Vec<LastTask>,
+}
+
+/// A test, what is known of it, and what would happen with it.
+#[derive(Clone, Debug)]
+pub struct Forecast {
+    pub test: TestId,
+    pub prediction: Prediction,
+    /// The record that the verdict goes by: the one that still stands, or the
+    /// newest one.
+    pub record: Option<RecordSummary>,
+    /// How it ended, newest first.
+    pub history: Vec<Event>,
+    /// Why its last run made no record.
+    pub doubts: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Prediction {
+    Run {
+        reasons: Vec<String>,
+    },
+    Skip,
+    /// The class path no longer has the test's class.
+    Gone,
+    /// No request of a build is kept that the test took part in.
+    Unknown,
+}
+
+/// A record, as far as people ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordSummary {
+    /// Milliseconds since 1970.
+    pub made_at: i64,
+    pub millis: u32,
+    pub revision: Option<String>,
+    /// How many things the test used.
+    pub uses: u64,
+}
+
+impl Outlook {
+    /// Opens a project's store. The technique is the project file's or the
+    /// default where none is given.
+    pub fn open(project: Project, technique: Option<Technique>) -> Result<Self, OutlookError> {
+        let file = ProjectFile::load(&project.root)?;
+        Ok(Self {
+            reader: Reader::open(&project.folder())?,
+            technique: technique.or(file.technique).unwrap_or_default(),
+            last: LastTask::all(&project),
+            file,
+            project,
+        })
+    }
+
+    pub fn technique(&self) -> Technique {
+        self.technique
+    }
+
+    /// The tests that the store knows, by id.
+    pub fn tests(&self) -> Result<Vec<TestId>, ReadError> {
+        let mut tests = self.reader.test_ids()?;
+        tests.sort();
+        Ok(tests)
+    }
+
+    /// What would happen with some tests, in the order of their ids.
+    pub fn forecasts(&self, wanted: &BTreeSet<TestId>) -> Result<Vec<Forecast>, ReadError> {
+        let mut forecasts = Vec::new();
+        let mut rest = wanted.clone();
+        for last in &self.last {
+            let tests: Vec<ClassName> = last
+                .tests
+                .iter()
+                .filter(|class| {
+                    let module = last.request.module.as_str();
+                    rest.remove(&TestId::of_class(module, (*class).clone()))
+                })
+                .cloned()
+                .collect();
+            if !tests.is_empty() {
+                let request = TaskRequest {
+                    test_classes: Some(tests),
+                    ..last.request.clone()
+                };
+                forecasts.extend(self.of_task(&request)?);
+            }
+        }
+        if !rest.is_empty() {
+            let ledger = self.reader.ledger(None)?;
+            for test in rest {
+                forecasts.push(forecast(&ledger, test, Prediction::Unknown, 0)?);
+            }
+        }
+        forecasts.sort_by(|a, b| a.test.cmp(&b.test));
+        Ok(forecasts)
+    }
+
+    fn of_task(&self, request: &TaskRequest) -> Result<Vec<Forecast>, ReadError> {
+        let variables = variables(request);
+        let snapshot = take_snapshot(request, &self.project.root, &self.file, &variables);
+        let environment = environment(request, &snapshot, &self.file, &variables);
+        let ledger = self.reader.ledger(Some(&request.module))?;
+        let rules = Rules {
+            technique: self.technique,
+            file: &self.file,
+            full_run_due: false,
+        };
+        let judged = judge_tests(request, &rules, &environment, &snapshot, &ledger);
+        judged
+            .into_iter()
+            .map(|Judged { class, verdict, .. }| {
+                let prediction = match &verdict {
+                    _ if snapshot.class(&class).is_none() => Prediction::Gone,
+                    Verdict::Skip { .. } => Prediction::Skip,
+                    Verdict::Run(_) => Prediction::Run {
+                        reasons: reasons(&verdict),
+                    },
+                };
+                let record = match verdict {
+                    Verdict::Skip { record } => record,
+                    Verdict::Run(_) => 0,
+                };
+                let test = TestId::of_class(request.module.as_str(), class);
+                forecast(&ledger, test, prediction, record)
+            })
+            .collect()
+    }
+
+    /// The classes that records use.
+    pub fn used_classes(&self) -> Result<BTreeSet<ClassName>, ReadError> {
+        let ledger = self.reader.ledger(None)?;
+        let subjects = ledger.versions().subjects();
+        Ok(subjects
+            .filter_map(|subject| subject.class().map(ClassName::new))
+            .collect())
+    }
+
+    /// The tests whose newest record uses a class, or methods of a name in it.
+    pub fn tests_that_use(
+        &self,
+        class: &ClassName,
+        method: Option<&str>,
+    ) -> Result<Vec<TestId>, ReadError> {
+        let ledger = self.reader.ledger(None)?;
+        let mut versions = RoaringBitmap::new();
+        for subject in ledger.versions().subjects() {
+            if subject.class() != Some(class.as_str()) {
+                continue;
+            }
+            let wanted = subject.versions().filter(|version| match method {
+                None => version.kind != ElementKind::Lookup,
+                Some(method) => matches!(
+                    version.element(),
+                    Ok(Element::Method(_, key)) if *key.name == *method
+                ),
+            });
+            versions.extend(wanted.map(|version| version.id.0));
+        }
+        let mut tests = Vec::new();
+        for test in ledger.tests() {
+            if let Some(newest) = ledger.records_of(test).first()
+                && !ledger.uses(newest)?.is_disjoint(&versions)
+            {
+                tests.push(test.id.clone());
+            }
+        }
+        Ok(tests)
+    }
+}
+
+fn forecast(
+    ledger: &Ledger<'_>,
+    test: TestId,
+    prediction: Prediction,
+    record: usize,
+) -> Result<Forecast, ReadError> {
+    let known = ledger.test(&test);
+    let record = known.and_then(|known| ledger.records_of(known).get(record));
+    Ok(Forecast {
+        test,
+        prediction,
+        record: record.map(|record| summary(ledger, record)).transpose()?,
+        history: known.map(|known| known.history.clone()).unwrap_or_default(),
+        doubts: known.map(|known| known.doubts.clone()).unwrap_or_default(),
+    })
+}
+
+fn summary(ledger: &Ledger<'_>, record: &KnownRecord) -> Result<RecordSummary, ReadError> {
+    Ok(RecordSummary {
+        made_at: record.made_at,
+        millis: record.millis,
+        revision: record.revision.as_deref().map(str::to_owned),
+        uses: ledger.uses(record)?.len(),
+    })
+}
