@@ -19,7 +19,7 @@ use crate::frameworks::{Frameworks, Subject};
 use crate::holder;
 use crate::hooks::{self, Hook};
 use crate::instrument::{self, InstrumentError};
-use crate::jvmti::{self, Jni, Jvmti, Local, ProbeArrays};
+use crate::jvmti::{self, Global, Jni, Jvmti, Local, ProbeArrays};
 use crate::ledger::Ledger;
 use crate::output::Output;
 use crate::registry::{PROBES_PER_HOLDER, Registry};
@@ -67,6 +67,11 @@ pub(crate) struct Agent {
     /// Windows that are open in frameworks' calls, to be closed in reverse.
     calls: Mutex<Vec<OpenCall>>,
     left_out: OnceLock<HashSet<ClassName>>,
+    /// TestNG's contexts, and whether all of their tests have to run.
+    testng_contexts: Mutex<Vec<(Global, bool)>>,
+    /// Tests that were counted while a suite of the JUnit Platform ran, which
+    /// tells of each twice.
+    counted_in_suite: Mutex<HashSet<i32>>,
     /// Set once the JVM is up; before, it reads only for itself.
     files: OnceLock<Mutex<Files>>,
     lost_files: AtomicBool,
@@ -106,6 +111,8 @@ impl Agent {
             output: Mutex::default(),
             calls: Mutex::default(),
             left_out: OnceLock::new(),
+            testng_contexts: Mutex::default(),
+            counted_in_suite: Mutex::default(),
             files: OnceLock::new(),
             lost_files: AtomicBool::new(false),
             config_path: config_path.to_owned(),
@@ -333,7 +340,13 @@ impl Agent {
     }
 
     /// A framework is about to run something. Returns whether to leave it out.
-    pub(crate) fn enter(&self, jni: Jni<'_>, object: Option<Local<'_>>, hook: i32) -> bool {
+    pub(crate) fn enter(
+        &self,
+        jni: Jni<'_>,
+        object: Option<Local<'_>>,
+        listener: Option<Local<'_>>,
+        hook: i32,
+    ) -> bool {
         let Some(hook) = Hook::from_number(hook) else {
             return false;
         };
@@ -350,14 +363,21 @@ impl Agent {
             jvmti: self.jvmti,
         };
         let thread = self.this_thread(jni);
-        let subject = object
+        let mut subject = object
             .and_then(|object| frameworks.subject(hook, object))
             .filter(|subject| self.is_class(subject));
-        if let Some(subject) = &subject
-            && hook.may_leave_out()
-            && self.leaves_out(subject, thread)
+        if let Some(found) = &subject
+            && (hook.may_leave_out() || hook == Hook::TestNgWorker)
+            && self.leaves_out(frameworks, hook, found, listener)
         {
-            return true;
+            if hook.may_leave_out() {
+                self.note_left_out(&found.class, thread);
+                if let Some(object) = object {
+                    frameworks.tell_left_out(hook, object, listener);
+                }
+                return true;
+            }
+            subject = None;
         }
         let class = subject.as_ref().map(|subject| subject.class.clone());
         let window = subject.map(|subject| self.open_window(jni, subject, hook, thread));
@@ -487,9 +507,7 @@ impl Agent {
             Some(Hook::JUnit4Assumption) => {
                 self.outcome(jni, frameworks.junit4_failure(first), Outcome::Skipped);
             }
-            Some(Hook::JUnit4Ignored) => {
-                self.outcome(jni, frameworks.junit4(first), Outcome::Skipped);
-            }
+            Some(Hook::JUnit4Ignored) => self.ignored(jni, frameworks.junit4(first)),
             // JUnit 4 tells of these too, if it runs them.
             Some(Hook::JUnit3Finished) if !self.is_in_runner(self.this_thread(jni)) => {
                 self.count_test(jni, frameworks.junit3(first));
@@ -497,9 +515,11 @@ impl Agent {
             Some(Hook::JUnit3Problem) => {
                 self.outcome(jni, frameworks.junit3(first), Outcome::Failed);
             }
-            Some(Hook::PlatformSkipped) => {
-                self.outcome(jni, frameworks.platform(first), Outcome::Skipped);
-            }
+            Some(Hook::PlatformSkipped) => self.ignored(jni, frameworks.platform(first)),
+            Some(Hook::TestNgPassed) => self.count_test(jni, frameworks.testng_result(first)),
+            Some(Hook::TestNgFailed) => self.testng_ended(frameworks, first, Outcome::Failed),
+            Some(Hook::TestNgSkipped) => self.testng_ended(frameworks, first, Outcome::Skipped),
+            Some(Hook::TestNgFlaky) => self.testng_ended(frameworks, first, Outcome::Flaky),
             Some(Hook::PlatformFinished) => self.platform_finished(frameworks, first, second),
             _ => {}
         }
@@ -513,7 +533,10 @@ impl Agent {
     ) {
         let jni = frameworks.jni;
         let subject = frameworks.platform(descriptor);
-        if frameworks.is_platform_test(descriptor) && !self.is_in_runner(self.this_thread(jni)) {
+        if frameworks.is_platform_test(descriptor)
+            && !self.is_in_runner(self.this_thread(jni))
+            && !self.is_counted(frameworks, descriptor)
+        {
             self.count_test(jni, subject.clone());
         }
         let status = result.and_then(|result| frameworks.platform_status(result));
@@ -524,19 +547,40 @@ impl Agent {
         }
     }
 
-    /// `ITestResult`: 1 is success, 2 failure, 3 skip, 4 failure within the
-    /// success percentage, 16 started.
-    fn testng_status(&self, frameworks: Frameworks<'_>, result: Local<'_>, status: i32) {
-        let jni = frameworks.jni;
-        let subject = frameworks.testng_result(result);
-        if (1..=4).contains(&status) && frameworks.is_testng_test(result) {
-            self.count_test(jni, subject.clone());
+    /// Whether a suite has told of this test before.
+    fn is_counted(&self, frameworks: Frameworks<'_>, descriptor: Local<'_>) -> bool {
+        let in_suite = lock(&self.calls)
+            .iter()
+            .any(|call| call.hook == Hook::PlatformSuite);
+        // The hash code of a descriptor is that of its name.
+        in_suite && !lock(&self.counted_in_suite).insert(frameworks.jni.hash_code(descriptor))
+    }
+
+    /// A test, or a class, was switched off.
+    fn ignored(&self, jni: Jni<'_>, subject: Option<Subject>) {
+        // Frameworks are told the same of what is left out.
+        let own = subject.as_ref().map(|subject| &subject.class);
+        if !own.is_some_and(|class| self.is_left_out(class)) {
+            self.outcome(jni, subject, Outcome::Skipped);
         }
-        match status {
-            2 => self.outcome(jni, subject, Outcome::Failed),
-            3 => self.outcome(jni, subject, Outcome::Skipped),
-            4 => self.outcome(jni, subject, Outcome::Flaky),
-            _ => {}
+    }
+
+    fn testng_ended(&self, frameworks: Frameworks<'_>, result: Local<'_>, outcome: Outcome) {
+        let subject = frameworks.testng_result(result);
+        self.count_test(frameworks.jni, subject.clone());
+        self.outcome(frameworks.jni, subject, outcome);
+    }
+
+    /// Of set-up and tear-down TestNG tells only so. `ITestResult`: 2 is
+    /// failure, 3 skip.
+    fn testng_status(&self, frameworks: Frameworks<'_>, result: Local<'_>, status: i32) {
+        let outcome = match status {
+            2 => Outcome::Failed,
+            3 => Outcome::Skipped,
+            _ => return,
+        };
+        if !frameworks.is_testng_test(result) {
+            self.outcome(frameworks.jni, frameworks.testng_result(result), outcome);
         }
     }
 
@@ -592,7 +636,13 @@ impl Agent {
     }
 
     /// Whether a test class need not run.
-    fn leaves_out(&self, subject: &Subject, thread: u64) -> bool {
+    fn leaves_out(
+        &self,
+        frameworks: Frameworks<'_>,
+        hook: Hook,
+        subject: &Subject,
+        listener: Option<Local<'_>>,
+    ) -> bool {
         let Some(program) = &self.config.program else {
             return false;
         };
@@ -600,17 +650,53 @@ impl Agent {
             self.begin_trace();
             ask::classes_to_leave_out(program, &self.task_folder(), &self.jvm())
         });
-        if !left_out.contains(&subject.class) {
+        left_out.contains(&subject.class) && !self.testng_needs_all(frameworks, hook, listener)
+    }
+
+    /// Whether a class was left out of this run.
+    fn is_left_out(&self, class: &ClassName) -> bool {
+        self.left_out
+            .get()
+            .is_some_and(|left_out| left_out.contains(class))
+    }
+
+    /// TestNG does not run a test whose groups and methods it depends upon have
+    /// not run. Where tests depend on those of other classes, all have to run.
+    fn testng_needs_all(
+        &self,
+        frameworks: Frameworks<'_>,
+        hook: Hook,
+        worker: Option<Local<'_>>,
+    ) -> bool {
+        if !matches!(
+            hook,
+            Hook::TestNgWorker | Hook::TestNgClass | Hook::TestNgMethod
+        ) {
             return false;
         }
-        let around = self.windows_around(thread, Some(&subject.class));
+        let jni = frameworks.jni;
+        let Some(context) = worker.and_then(|worker| frameworks.testng_context(worker)) else {
+            return true;
+        };
+        let mut contexts = lock(&self.testng_contexts);
+        for (known, needs_all) in contexts.iter() {
+            if known
+                .as_local(jni)
+                .is_some_and(|known| jni.is_same(known, context))
+            {
+                return *needs_all;
+            }
+        }
+        let needs_all = frameworks.testng_depends_across_classes(context);
+        contexts.extend(jni.global(context).map(|context| (context, needs_all)));
+        needs_all
+    }
+
+    fn note_left_out(&self, class: &ClassName, thread: u64) {
+        let around = self.windows_around(thread, Some(class));
         let mut ledger = lock(&self.ledger);
-        ledger.doubt_of(&around, "a part of it was left out");
-        ledger.add_event(Event::LeftOut {
-            class: subject.class.clone(),
-        });
+        ledger.leave_out(class, &around);
         self.write(&mut ledger);
-        true
     }
 
     /// Where this JVM's files go.

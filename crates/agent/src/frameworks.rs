@@ -242,6 +242,96 @@ impl<'a> Frameworks<'a> {
         self.testng_class(class)
     }
 
+    /// The `ITestContext` of a TestNG worker.
+    pub(crate) fn testng_context(self, worker: Local<'a>) -> Option<Local<'a>> {
+        self.jni
+            .field(worker, c"m_testContext", c"Lorg/testng/ITestContext;")
+    }
+
+    /// Whether tests of a TestNG `ITestContext` depend on groups, or on methods
+    /// of other classes than their own. Doubt counts as yes.
+    pub(crate) fn testng_depends_across_classes(self, context: Local<'a>) -> bool {
+        let jni = self.jni;
+        let all = c"()[Lorg/testng/ITestNGMethod;";
+        let Some(methods) = jni.call(context, c"getAllTestMethods", all) else {
+            return true;
+        };
+        (0..jni.array_length(methods)).any(|index| {
+            let Some(method) = jni.element(methods, index) else {
+                return true;
+            };
+            let depends = self.testng_method_depends_across_classes(method);
+            jni.release(method);
+            depends.unwrap_or(true)
+        })
+    }
+
+    fn testng_method_depends_across_classes(self, method: Local<'a>) -> Option<bool> {
+        let jni = self.jni;
+        let texts = c"()[Ljava/lang/String;";
+        let groups = jni.call(method, c"getGroupsDependedUpon", texts)?;
+        let methods = jni.call(method, c"getMethodsDependedUpon", texts)?;
+        let mut depends = jni.array_length(groups) > 0;
+        if jni.array_length(methods) > 0 {
+            let class = jni.call(method, c"getTestClass", c"()Lorg/testng/ITestClass;")?;
+            let own = self.text(class, c"getName")? + ".";
+            jni.release(class);
+            for index in 0..jni.array_length(methods) {
+                let name = jni.element(methods, index)?;
+                depends |= !jni.string(name)?.starts_with(&own);
+                jni.release(name);
+            }
+        }
+        jni.release(groups);
+        jni.release(methods);
+        Some(depends)
+    }
+
+    /// Tells a framework that a class is left out, in the way in which it hears
+    /// of classes that are switched off: it may take silence for success.
+    pub(crate) fn tell_left_out(self, hook: Hook, object: Local<'a>, listener: Option<Local<'a>>) {
+        const WHY: &CStr = c"fewest: nothing that it uses has changed";
+        let jni = self.jni;
+        match hook {
+            Hook::RunnerRun => {
+                if let (Some(notifier), Some(description)) = (listener, self.description(object)) {
+                    let descriptor = c"(Lorg/junit/runner/Description;)V";
+                    jni.call_void(notifier, c"fireTestIgnored", descriptor, &[description]);
+                }
+            }
+            Hook::PlatformNode | Hook::PlatformDescriptor => {
+                let descriptor = c"Lorg/junit/platform/engine/TestDescriptor;";
+                let node = match hook {
+                    Hook::PlatformNode => jni.field(object, c"testDescriptor", descriptor),
+                    _ => Some(object),
+                };
+                let owner = listener.unwrap_or(object);
+                if let (Some(listener), Some(node), Some(why)) =
+                    (self.platform_listener(owner), node, jni.new_string(WHY))
+                {
+                    let descriptor =
+                        c"(Lorg/junit/platform/engine/TestDescriptor;Ljava/lang/String;)V";
+                    jni.call_void(listener, c"executionSkipped", descriptor, &[node, why]);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The listener that a JUnit Platform engine tells of its tests.
+    fn platform_listener(self, executor: Local<'a>) -> Option<Local<'a>> {
+        let jni = self.jni;
+        let listener = c"Lorg/junit/platform/engine/EngineExecutionListener;";
+        let context = c"Lorg/junit/platform/engine/support/hierarchical/NodeTestTaskContext;";
+        if let Some(context) = jni.field(executor, c"taskContext", context) {
+            return jni.field(context, c"listener", listener);
+        }
+        // Up to 1.2 it was the executor's.
+        let outer = c"Lorg/junit/platform/engine/support/hierarchical/HierarchicalTestExecutor;";
+        let executor = jni.field(executor, c"this$0", outer).unwrap_or(executor);
+        jni.field(executor, c"listener", listener)
+    }
+
     /// Whether a TestNG `ITestResult` is of a test, and not of a set-up.
     pub(crate) fn is_testng_test(self, result: Local<'a>) -> bool {
         self.jni

@@ -11,7 +11,7 @@ pub(crate) const GATE: &str = "java/lang/$Fewest";
 
 /// The native methods of [`GATE`], with their descriptors.
 pub(crate) const GATE_METHODS: [(&str, &str); 5] = [
-    ("enter", "(Ljava/lang/Object;I)Z"),
+    ("enter", "(Ljava/lang/Object;Ljava/lang/Object;I)Z"),
     ("exit", "(I)V"),
     ("note", "(Ljava/lang/Object;Ljava/lang/Object;I)V"),
     ("beginInitializer", "(I)V"),

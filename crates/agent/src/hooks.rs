@@ -40,6 +40,11 @@ pub(crate) enum Hook {
     TestNgCreate,
     /// TestNG: set-up and tear-down that test classes share.
     TestNgGroups,
+    /// TestNG: a test has ended in one of its ways.
+    TestNgPassed,
+    TestNgFailed,
+    TestNgSkipped,
+    TestNgFlaky,
     /// TestNG: a result gets its status, which is added to this number.
     TestNgStatus = 100,
     /// The JDK: members or annotations of a class are looked at.
@@ -60,7 +65,7 @@ pub(crate) enum Hook {
 
 impl Hook {
     pub(crate) fn from_number(number: i32) -> Option<Self> {
-        const ALL: [Hook; 28] = [
+        const ALL: [Hook; 32] = [
             Hook::RunnerRun,
             Hook::RunnerBuild,
             Hook::RunnerRequest,
@@ -82,6 +87,10 @@ impl Hook {
             Hook::TestNgMethod,
             Hook::TestNgCreate,
             Hook::TestNgGroups,
+            Hook::TestNgPassed,
+            Hook::TestNgFailed,
+            Hook::TestNgSkipped,
+            Hook::TestNgFlaky,
             Hook::Reflected,
             Hook::Resource,
             Hook::Named,
@@ -118,9 +127,10 @@ impl Hook {
 /// What to insert at a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listen {
-    /// Call `enter` at the start, `exit` on every way out, and return at once
-    /// if `enter` says so.
-    Around { subject: u8, may_skip: bool },
+    /// Call `enter` at the start with the local that tells the test, and one
+    /// that leads to whom to tell if it is left out; `exit` on every way out.
+    /// Return at once if `enter` says so and the hook allows it.
+    Around { subject: u8, listener: Option<u8> },
     /// Call `note` at the start, with one or two locals.
     At { first: u8, second: Option<u8> },
     /// Call `note` at the start with a local, adding an `int` local to the
@@ -136,7 +146,7 @@ pub(crate) fn framework_hook(
 ) -> Option<(Hook, Listen)> {
     // A runner may be anybody's class; its method is recognised by its shape.
     if method == "run" && descriptor == "(Lorg/junit/runner/notification/RunNotifier;)V" {
-        return Some(around(Hook::RunnerRun, 0));
+        return Some(around_with(Hook::RunnerRun, 0, 1));
     }
     let (package, class) = class.rsplit_once('/')?;
     match package {
@@ -147,17 +157,21 @@ pub(crate) fn framework_hook(
         "org/junit/platform/engine/support/hierarchical"
         | "org/junit/platform/suite/engine"
         | "org/junit/platform/launcher/core" => platform_hook(class, method, descriptor),
-        "org/testng/internal" | "org/testng/internal/invokers" => {
+        "org/testng" | "org/testng/internal" | "org/testng/internal/invokers" => {
             testng_hook(class, method, descriptor)
         }
         _ => None,
     }
 }
 
-/// Around a call, which may be left out if the hook allows it.
 fn around(hook: Hook, subject: u8) -> (Hook, Listen) {
-    let may_skip = hook.may_leave_out();
-    (hook, Listen::Around { subject, may_skip })
+    let listener = None;
+    (hook, Listen::Around { subject, listener })
+}
+
+fn around_with(hook: Hook, subject: u8, listener: u8) -> (Hook, Listen) {
+    let listener = Some(listener);
+    (hook, Listen::Around { subject, listener })
 }
 
 fn at(hook: Hook, first: u8, second: Option<u8>) -> (Hook, Listen) {
@@ -202,7 +216,7 @@ fn platform_hook(class: &str, method: &str, descriptor: &str) -> Option<(Hook, L
             if descriptor.starts_with("(Lorg/junit/platform/engine/TestDescriptor;")
                 && descriptor.ends_with(")V") =>
         {
-            around(Hook::PlatformDescriptor, 1)
+            around_with(Hook::PlatformDescriptor, 1, 0)
         }
         ("SuiteTestDescriptor", "execute") => around(Hook::PlatformSuite, 0),
         ("ExecutionListenerAdapter", "executionFinished") => at(Hook::PlatformFinished, 1, Some(2)),
@@ -213,17 +227,17 @@ fn platform_hook(class: &str, method: &str, descriptor: &str) -> Option<(Hook, L
 
 fn testng_hook(class: &str, method: &str, descriptor: &str) -> Option<(Hook, Listen)> {
     Some(match (class, method) {
-        ("TestMethodWorker", "run") if descriptor == "()V" => around(Hook::TestNgWorker, 0),
+        ("TestMethodWorker", "run") if descriptor == "()V" => around_with(Hook::TestNgWorker, 0, 0),
         ("TestMethodWorker", "invokeBeforeClassMethods" | "invokeAfterClassMethods")
             if descriptor.starts_with("(Lorg/testng/ITestClass;") && descriptor.ends_with(")V") =>
         {
-            around(Hook::TestNgClass, 1)
+            around_with(Hook::TestNgClass, 1, 0)
         }
         ("TestMethodWorker", "invokeTestMethods")
             if descriptor.starts_with("(Lorg/testng/ITestNGMethod;")
                 && descriptor.ends_with(")V") =>
         {
-            around(Hook::TestNgMethod, 1)
+            around_with(Hook::TestNgMethod, 1, 0)
         }
         ("ClassImpl", "getInstances" | "getObjects" | "getDefaultInstance") => {
             around(Hook::TestNgCreate, 0)
@@ -232,6 +246,10 @@ fn testng_hook(class: &str, method: &str, descriptor: &str) -> Option<(Hook, Lis
             "Invoker" | "ConfigInvoker",
             "invokeBeforeGroupsConfigurations" | "invokeAfterGroupsConfigurations",
         ) => around(Hook::TestNgGroups, 0),
+        ("TestRunner", "addPassedTest") => at(Hook::TestNgPassed, 2, None),
+        ("TestRunner", "addFailedTest") => at(Hook::TestNgFailed, 2, None),
+        ("TestRunner", "addSkippedTest") => at(Hook::TestNgSkipped, 2, None),
+        ("TestRunner", "addFailedButWithinSuccessPercentageTest") => at(Hook::TestNgFlaky, 2, None),
         ("TestResult", "setStatus") if descriptor == "(I)V" => (
             Hook::TestNgStatus,
             Listen::AtWithNumber {
@@ -261,7 +279,7 @@ pub(crate) fn jdk_hook(class: &str, method: &str, descriptor: &str) -> Option<(H
     };
     let around = Listen::Around {
         subject: 0,
-        may_skip: false,
+        listener: None,
     };
     match (class, method) {
         // Results are cached above the native methods, so only these see every

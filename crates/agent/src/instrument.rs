@@ -96,6 +96,14 @@ pub(crate) fn instrument_jdk(
     Ok(editor.inner.finish()?)
 }
 
+/// Code that loads an object from a local, or null.
+fn load(local: Option<u8>) -> Vec<u8> {
+    match local {
+        Some(local) => vec![opcode::ALOAD, local],
+        None => vec![opcode::ACONST_NULL],
+    }
+}
+
 struct Editor<'a> {
     inner: ClassEditor<'a>,
 }
@@ -169,17 +177,14 @@ impl<'a> Editor<'a> {
             method.access & access::STATIC == 0 || !matches!(listen, Listen::AtWithNumber { .. })
         );
         match listen {
-            Listen::Around { subject, may_skip } => {
+            Listen::Around { subject, listener } => {
                 let exit = self.exit(hook)?;
-                let enter = self.enter(subject, hook, may_skip)?;
+                let enter = self.enter(subject, listener, hook)?;
                 self.inner.insert_at_entry(index, enter)?;
                 self.inner.on_exit(index, exit.clone(), exit, false)
             }
             Listen::At { first, second } => {
-                let second = match second {
-                    Some(local) => vec![opcode::ALOAD, local],
-                    None => vec![opcode::ACONST_NULL],
-                };
+                let second = load(second);
                 let number = vec![opcode::BIPUSH, hook as u8];
                 self.note(index, first, second, number)
             }
@@ -218,20 +223,26 @@ impl<'a> Editor<'a> {
             .insert_at_entry(method, Snippet::straight(code, 4))
     }
 
-    fn enter(&mut self, subject: u8, hook: Hook, may_skip: bool) -> Result<Snippet, RewriteError> {
-        let target = self.gate("enter", "(Ljava/lang/Object;I)Z")?;
-        let mut code = vec![opcode::ALOAD, subject, opcode::BIPUSH, hook as u8];
-        code.push(opcode::INVOKESTATIC);
+    fn enter(
+        &mut self,
+        subject: u8,
+        listener: Option<u8>,
+        hook: Hook,
+    ) -> Result<Snippet, RewriteError> {
+        let target = self.gate("enter", "(Ljava/lang/Object;Ljava/lang/Object;I)Z")?;
+        let mut code = vec![opcode::ALOAD, subject]; // Stack: Object
+        code.extend(load(listener)); // Stack: Object, Object
+        code.extend([opcode::BIPUSH, hook as u8, opcode::INVOKESTATIC]);
         code.extend(target.to_be_bytes()); // Stack: boolean
-        if !may_skip {
+        if !hook.may_leave_out() {
             code.push(opcode::POP);
-            return Ok(Snippet::straight(code, 2));
+            return Ok(Snippet::straight(code, 3));
         }
         // if (enter(…)) return;
         code.extend([opcode::IFEQ, 0, 4, opcode::RETURN]);
         Ok(Snippet {
             code,
-            max_stack: 2,
+            max_stack: 3,
             frame_after: true,
         })
     }

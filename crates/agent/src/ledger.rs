@@ -30,6 +30,7 @@ pub(crate) struct Ledger {
     threads: BTreeMap<u64, Thread>,
     /// The suites that a class was built for.
     suites: HashMap<ClassName, BTreeSet<ClassName>>,
+    left_out: BTreeSet<ClassName>,
     next_window: u32,
     events: Vec<Event>,
 }
@@ -276,12 +277,20 @@ impl Ledger {
         self.close(number, now);
     }
 
-    /// Something that takes away the proof of some windows.
-    pub(crate) fn doubt_of(&mut self, windows: &[u32], why: &str) {
-        for &window in windows {
-            self.events.push(Event::Doubt {
-                window: Some(window),
-                why: why.to_owned(),
+    /// A test class is left out. That takes away the proof of what it is a
+    /// part of, `around` it.
+    pub(crate) fn leave_out(&mut self, class: &ClassName, around: &[u32]) {
+        for window in &self.windows {
+            if around.contains(&window.number) && window.class != *class {
+                self.events.push(Event::Doubt {
+                    window: Some(window.number),
+                    why: "a part of it was left out".into(),
+                });
+            }
+        }
+        if self.left_out.insert(class.clone()) {
+            self.events.push(Event::LeftOut {
+                class: class.clone(),
             });
         }
     }

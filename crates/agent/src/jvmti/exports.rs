@@ -216,11 +216,15 @@ pub extern "system" fn Java_java_lang__00024Fewest_enter(
     env: *mut jni_sys::JNIEnv,
     _class: jclass,
     subject: jobject,
+    listener: jobject,
     hook: jint,
 ) -> jboolean {
     // SAFETY: the JVM passes the calling thread's environment.
     let jni = unsafe { Jni::new(env) };
-    guarded(false, |agent| agent.enter(jni, jni.local(subject), hook)).into()
+    guarded(false, |agent| {
+        agent.enter(jni, jni.local(subject), jni.local(listener), hook)
+    })
+    .into()
 }
 
 /// `java.lang.$Fewest.exit`

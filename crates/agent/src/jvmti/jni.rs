@@ -230,6 +230,50 @@ impl<'a> Jni<'a> {
         !self.clear_exception() && result != 0
     }
 
+    /// What `hashCode` returns; 0 if it throws.
+    pub(crate) fn hash_code(self, object: Local<'_>) -> i32 {
+        let Some(method) = self.method(object, c"hashCode", c"()I") else {
+            return 0;
+        };
+        let code = call!(self, CallIntMethodA, object.object, method, ptr::null());
+        if self.clear_exception() { 0 } else { code }
+    }
+
+    /// Calls a method with objects as arguments that returns nothing.
+    pub(crate) fn call_void(
+        self,
+        object: Local<'_>,
+        name: &CStr,
+        descriptor: &CStr,
+        arguments: &[Local<'_>],
+    ) {
+        let Some(method) = self.method(object, name, descriptor) else {
+            return;
+        };
+        let arguments: Vec<_> = arguments
+            .iter()
+            .map(|argument| sys::jvalue { l: argument.object })
+            .collect();
+        call!(
+            self,
+            CallVoidMethodA,
+            object.object,
+            method,
+            arguments.as_ptr()
+        );
+        self.clear_exception();
+    }
+
+    /// A new `java.lang.String`.
+    pub(crate) fn new_string(self, text: &CStr) -> Option<Local<'a>> {
+        let string = call!(self, NewStringUTF, text.as_ptr());
+        if self.clear_exception() {
+            None
+        } else {
+            self.local(string)
+        }
+    }
+
     pub(crate) fn array_length(self, array: Local<'_>) -> i32 {
         call!(self, GetArrayLength, array.object)
     }

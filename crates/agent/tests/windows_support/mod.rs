@@ -262,7 +262,6 @@ struct Test {
     tests: u32,
     marks: BTreeSet<String>,
     left_out: bool,
-    lingered: bool,
 }
 
 impl Watched {
@@ -288,7 +287,6 @@ impl Watched {
                     test.outcome = test.outcome.max(Some(close.outcome));
                     test.tests += close.tests;
                     test.marks.extend(self.marks(&close.uses));
-                    test.lingered |= close.lingers;
                 }
                 Event::Late { window, uses } => {
                     let test = tests.get_mut(&windows[window]).unwrap();
@@ -335,10 +333,8 @@ impl Watched {
                 )
                 .unwrap();
             }
-            for (word, holds) in [("left-out", test.left_out), ("lingers", test.lingered)] {
-                if holds {
-                    write!(text, " {word}").unwrap();
-                }
+            if test.left_out {
+                text.push_str(" left-out");
             }
             writeln!(text, ":{}", words(&marks)).unwrap();
         }
@@ -371,6 +367,24 @@ impl Watched {
             .find(|line| line.split(' ').next() == Some(class));
         let line = line.unwrap_or_else(|| panic!("{class} has no window:\n{summary}"));
         line.split(' ').any(|word| word == mark)
+    }
+
+    /// The classes whose threads lived on when they had ended.
+    pub(crate) fn lingering(&self) -> BTreeSet<ClassName> {
+        let mut windows = BTreeMap::new();
+        let mut lingering = BTreeSet::new();
+        for event in &self.trace.events {
+            match event {
+                Event::Opened(open) => {
+                    windows.insert(open.window, open.class.clone());
+                }
+                Event::Closed(close) if close.lingers => {
+                    lingering.insert(windows[&close.window].clone());
+                }
+                _ => {}
+            }
+        }
+        lingering
     }
 
     /// The test classes that have a window.
