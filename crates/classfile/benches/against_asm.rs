@@ -35,13 +35,13 @@ fn main() {
         .map(|class| class.bytes)
         .collect();
     let bytes: usize = classes.iter().map(|class| class.len()).sum();
+    let megabytes = f64::from(u32::try_from(bytes).expect("less than 4 GB")) / 1e6;
     println!(
-        "{} classes of java.base {}, {:.1} MB",
+        "{} classes of java.base {}, {megabytes:.1} MB",
         classes.len(),
-        jdk.version(),
-        bytes as f64 / 1e6
+        jdk.version()
     );
-    let rate = |best: Duration| bytes as f64 / 1e6 / best.as_secs_f64();
+    let rate = |best: Duration| megabytes / best.as_secs_f64();
     let cheap = rate(best_of_asm(&jdk, &classes, "cheap"));
     let same = rate(best_of_asm(&jdk, &classes, "same"));
     let read = rate(best_of(|| {
@@ -72,7 +72,7 @@ fn best_of(mut round: impl FnMut()) -> Duration {
     let rounds = (0..ROUNDS).map(|_| {
         let start = processor_time();
         round();
-        processor_time() - start
+        processor_time().saturating_sub(start)
     });
     rounds.min().expect("at least one round")
 }

@@ -112,7 +112,7 @@ fn write_value(
     match value {
         ElementValue::Constant { tag, index } => {
             out.u8(*tag);
-            write_constant(out, class, class.pool.get(*index, from)?, from)?;
+            write_constant(out, class, *index, from)?;
         }
         ElementValue::Enum {
             type_descriptor,

@@ -84,8 +84,7 @@ pub(super) fn write(
         Kind::Signature | Kind::SourceFile => write_utf8(out, class, &mut cursor)?,
         Kind::ConstantValue => {
             let from = cursor.offset();
-            let constant = class.pool.get(cursor.u16()?, from)?;
-            write_constant(out, class, constant, from)?;
+            write_constant(out, class, cursor.u16()?, from)?;
         }
         Kind::Exceptions | Kind::PermittedSubclasses => {
             write_classes(out, class, &mut cursor)?;

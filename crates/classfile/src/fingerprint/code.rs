@@ -41,16 +41,10 @@ impl Places {
         self.count = 0;
     }
 
+    /// Says that the `count`th instruction starts at `pc`.
     #[inline]
-    fn push(&mut self, pc: usize) {
-        self.count += 1;
-        self.numbers[pc] = self.count;
-    }
-
-    /// The start of the last instruction.
-    fn last(&self) -> usize {
-        let last = self.numbers.iter().rposition(|&number| number != 0);
-        last.unwrap_or_default()
+    fn mark(&mut self, pc: usize, count: u16) {
+        self.numbers[pc] = count;
     }
 
     /// The number of the instruction at `pc`; the end of the code counts as
@@ -101,22 +95,22 @@ fn write_instructions(
     let count_at = out.len();
     out.u16(0);
     let mut pc = 0;
-    while pc < code.bytes.len() {
-        let end = skip_self_contained(code.bytes, pc, places);
-        let Some(run) = code.bytes.get(pc..end) else {
-            // The last instruction goes past the end. Reading it says so.
-            return code.instruction_at(places.last()).map(drop);
-        };
-        out.bytes(run);
-        pc = end;
-        if pc == code.bytes.len() {
-            break;
+    let mut count = 0;
+    while let Some(&opcode) = code.bytes.get(pc) {
+        count += 1;
+        places.mark(pc, count);
+        let length = SELF_CONTAINED[opcode as usize] as usize;
+        if length != 0
+            && let Some(bytes) = code.bytes[pc..].first_chunk::<4>()
+        {
+            out.keep(*bytes, length);
+            pc += length;
+            continue;
         }
-        places.push(pc);
         let from = code.offset + pc;
         // Most of the others name a constant by two bytes, and need not be
         // taken apart.
-        if let [opcode, high, low, ..] = code.bytes[pc..]
+        if let [_, high, low, ..] = code.bytes[pc..]
             && opcode::form(opcode) == Form::Constant2
         {
             let index = u16::from_be_bytes([high, low]);
@@ -132,25 +126,12 @@ fn write_instructions(
         })?;
         pc = instruction.end() as usize;
     }
-    out.patch_u16(count_at, places.count);
+    places.count = count;
+    out.patch_u16(count_at, count);
     for fixup in &*fixups {
         out.patch_u16(fixup.at, places.target(fixup.target, fixup.from)?);
     }
     Ok(())
-}
-
-/// Steps over instructions whose bytes say all by themselves.
-#[inline]
-fn skip_self_contained(code: &[u8], mut pc: usize, places: &mut Places) -> usize {
-    while let Some(&opcode) = code.get(pc) {
-        let length = SELF_CONTAINED[opcode as usize];
-        if length == 0 {
-            break;
-        }
-        places.push(pc);
-        pc += length as usize;
-    }
-    pc
 }
 
 /// How long an instruction is that names neither a constant nor a place, by
@@ -285,7 +266,8 @@ pub(crate) fn write_code_attributes(
     let mut places = Places::default();
     places.reset(code.bytes.len());
     for instruction in code.instructions() {
-        places.push(instruction?.pc as usize);
+        places.count += 1;
+        places.mark(instruction?.pc as usize, places.count);
     }
     write_attributes(out, symbols, code, &places, options.debug_info)
 }

@@ -12,7 +12,8 @@ use fewest_model::Fingerprint;
 
 use super::Canonical;
 use crate::read::{
-    BootstrapMethod, ClassFile, Constant, MAX_NESTING, NameAndType, ReadError, ReadErrorKind,
+    BootstrapMethod, ClassFile, Constant, ConstantTag, MAX_NESTING, NameAndType, ReadError,
+    ReadErrorKind,
 };
 
 /// Memory that is used again from class to class.
@@ -54,20 +55,17 @@ impl<'c, 'a> Symbols<'c, 'a> {
     }
 
     fn compute(&mut self, index: u16, from: usize, depth: usize) -> Result<Fingerprint, ReadError> {
-        let fingerprint = match self.class.pool.get(index, from)? {
-            Constant::Dynamic {
-                bootstrap,
-                name_and_type,
-            }
-            | Constant::InvokeDynamic {
-                bootstrap,
-                name_and_type,
-            } => self.dynamic(bootstrap, name_and_type, from, depth)?,
-            constant => {
-                self.cache.text.clear();
-                write_constant(&mut self.cache.text, self.class, constant, from)?;
-                self.cache.text.finish()
-            }
+        let is_dynamic = matches!(
+            self.class.pool.tag(index),
+            Some(ConstantTag::Dynamic | ConstantTag::InvokeDynamic)
+        );
+        let fingerprint = if is_dynamic {
+            self.dynamic(index, from, depth)?
+        } else {
+            let text = &mut self.cache.text;
+            text.clear();
+            write_constant(text, self.class, index, from)?;
+            text.finish()
         };
         self.cache.fingerprints[index as usize] = fingerprint;
         Ok(fingerprint)
@@ -77,13 +75,18 @@ impl<'c, 'a> Symbols<'c, 'a> {
     ///
     /// Arguments may be dynamic constants again. The depth is bounded, which
     /// also ends constants that are made from themselves.
-    fn dynamic(
-        &mut self,
-        bootstrap: u16,
-        name_and_type: u16,
-        from: usize,
-        depth: usize,
-    ) -> Result<Fingerprint, ReadError> {
+    fn dynamic(&mut self, index: u16, from: usize, depth: usize) -> Result<Fingerprint, ReadError> {
+        let (Constant::Dynamic {
+            bootstrap,
+            name_and_type,
+        }
+        | Constant::InvokeDynamic {
+            bootstrap,
+            name_and_type,
+        }) = self.class.pool.get(index, from)?
+        else {
+            return Err(not(index, "dynamic constant", from));
+        };
         if depth >= MAX_NESTING {
             return Err(ReadErrorKind::TooDeep(MAX_NESTING).at(from));
         }
@@ -130,108 +133,60 @@ impl<'c, 'a> Symbols<'c, 'a> {
 pub(super) fn write_constant(
     out: &mut Canonical,
     class: &ClassFile<'_>,
-    constant: Constant<'_>,
+    index: u16,
     from: usize,
 ) -> Result<(), ReadError> {
     let pool = &class.pool;
-    match constant {
-        Constant::Utf8(text) => {
-            out.u8(1);
-            out.text(text);
-        }
-        Constant::Integer(value) => {
-            out.u8(3);
-            out.u32(value as u32);
-        }
-        Constant::Float(bits) => {
-            out.u8(4);
-            out.u32(bits);
-        }
-        Constant::Long(value) => {
-            out.u8(5);
-            out.u64(value as u64);
-        }
-        Constant::Double(bits) => {
-            out.u8(6);
-            out.u64(bits);
-        }
-        Constant::Class { name } => write_text(out, class, 7, name, from)?,
-        Constant::String { text } => write_text(out, class, 8, text, from)?,
-        Constant::MethodType { descriptor } => write_text(out, class, 16, descriptor, from)?,
-        Constant::Module { name } => write_text(out, class, 19, name, from)?,
-        Constant::Package { name } => write_text(out, class, 20, name, from)?,
-        Constant::Fieldref {
-            class: owner,
-            name_and_type,
-        } => write_member(out, class, 9, owner, name_and_type, from)?,
-        Constant::Methodref {
-            class: owner,
-            name_and_type,
-        } => write_member(out, class, 10, owner, name_and_type, from)?,
-        Constant::InterfaceMethodref {
-            class: owner,
-            name_and_type,
-        } => write_member(out, class, 11, owner, name_and_type, from)?,
+    let tag = pool
+        .tag(index)
+        .ok_or_else(|| not(index, "constant", from))?;
+    out.u8(tag as u8);
+    if is_member(tag) {
+        let member = pool.member(index, from)?;
+        out.text(member.class);
+        out.text(member.name);
+        out.text(member.descriptor);
+        return Ok(());
+    }
+    match pool.get(index, from)? {
+        Constant::Utf8(text) => out.text(text),
+        Constant::Integer(value) => out.u32(value as u32),
+        Constant::Float(bits) => out.u32(bits),
+        Constant::Long(value) => out.u64(value as u64),
+        Constant::Double(bits) => out.u64(bits),
+        Constant::Class { name: text }
+        | Constant::String { text }
+        | Constant::MethodType { descriptor: text }
+        | Constant::Module { name: text }
+        | Constant::Package { name: text } => out.text(pool.utf8(text, from)?),
         Constant::NameAndType { name, descriptor } => {
-            write_text(out, class, 12, name, from)?;
+            out.text(pool.utf8(name, from)?);
             out.text(pool.utf8(descriptor, from)?);
         }
         Constant::MethodHandle { kind, reference } => {
-            out.u8(15);
-            out.u8(kind);
             // A handle refers to a member and to nothing else, so this does
             // not go deeper.
-            let member = pool.get(reference, from)?;
-            if !is_member(member) {
-                return Err(ReadErrorKind::BadIndex {
-                    index: reference,
-                    expected: "field or method",
-                }
-                .at(from));
+            if !pool.tag(reference).is_some_and(is_member) {
+                return Err(not(reference, "field or method", from));
             }
-            write_constant(out, class, member, from)?;
+            out.u8(kind);
+            write_constant(out, class, reference, from)?;
         }
-        // Where these may stand, they are written with their arguments.
-        Constant::Dynamic { bootstrap, .. } | Constant::InvokeDynamic { bootstrap, .. } => {
-            return Err(ReadErrorKind::BadBootstrapIndex { index: bootstrap }.at(from));
-        }
+        // Where dynamic constants may stand, they are written with their
+        // arguments.
+        _ => return Err(not(index, "constant of this place", from)),
     }
     Ok(())
 }
 
-fn is_member(constant: Constant<'_>) -> bool {
+#[inline]
+fn is_member(tag: ConstantTag) -> bool {
     matches!(
-        constant,
-        Constant::Fieldref { .. }
-            | Constant::Methodref { .. }
-            | Constant::InterfaceMethodref { .. }
+        tag,
+        ConstantTag::Fieldref | ConstantTag::Methodref | ConstantTag::InterfaceMethodref
     )
 }
 
-fn write_text(
-    out: &mut Canonical,
-    class: &ClassFile<'_>,
-    tag: u8,
-    text: u16,
-    from: usize,
-) -> Result<(), ReadError> {
-    out.u8(tag);
-    out.text(class.pool.utf8(text, from)?);
-    Ok(())
-}
-
-fn write_member(
-    out: &mut Canonical,
-    class: &ClassFile<'_>,
-    tag: u8,
-    owner: u16,
-    name_and_type: u16,
-    from: usize,
-) -> Result<(), ReadError> {
-    out.u8(tag);
-    out.text(class.pool.class_name(owner, from)?);
-    let NameAndType { name, descriptor } = class.pool.name_and_type(name_and_type, from)?;
-    out.text(name);
-    out.text(descriptor);
-    Ok(())
+fn not(index: u16, expected: &'static str, from: usize) -> ReadError {
+    ReadErrorKind::BadIndex { index, expected }.at(from)
 }

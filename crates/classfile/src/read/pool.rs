@@ -299,6 +299,7 @@ impl<'a> ConstantPool<'a> {
     }
 
     /// The name of a class constant: `p/A`, or a descriptor for arrays.
+    #[inline]
     pub fn class_name(&self, index: u16, from: usize) -> Result<&'a [u8], ReadError> {
         match self.part(index, ConstantTag::Class, 0) {
             Some(name) => self.utf8(name, from),
@@ -335,6 +336,7 @@ impl<'a> ConstantPool<'a> {
         }
     }
 
+    #[inline]
     pub fn name_and_type(&self, index: u16, from: usize) -> Result<NameAndType<'a>, ReadError> {
         let part = |at| {
             self.part(index, ConstantTag::NameAndType, at)
@@ -347,31 +349,43 @@ impl<'a> ConstantPool<'a> {
     }
 
     /// A field, method or interface method reference.
+    #[inline]
     pub fn member(&self, index: u16, from: usize) -> Result<MemberReference<'a>, ReadError> {
-        let (class, name_and_type, interface) = match self.find(index) {
+        match self.tag(index) {
             Some(
-                Constant::Fieldref {
-                    class,
-                    name_and_type,
-                }
-                | Constant::Methodref {
-                    class,
-                    name_and_type,
-                },
-            ) => (class, name_and_type, false),
-            Some(Constant::InterfaceMethodref {
-                class,
-                name_and_type,
-            }) => (class, name_and_type, true),
-            _ => return Err(bad(index, "field or method", from)),
+                tag @ (ConstantTag::Fieldref
+                | ConstantTag::Methodref
+                | ConstantTag::InterfaceMethodref),
+            ) => self.member_with(index, tag, from),
+            _ => Err(bad(index, "field or method", from)),
+        }
+    }
+
+    #[inline]
+    fn member_with(
+        &self,
+        index: u16,
+        tag: ConstantTag,
+        from: usize,
+    ) -> Result<MemberReference<'a>, ReadError> {
+        let part = |at| {
+            self.part(index, tag, at)
+                .ok_or_else(|| bad(index, "field or method", from))
         };
-        let NameAndType { name, descriptor } = self.name_and_type(name_and_type, from)?;
+        let NameAndType { name, descriptor } = self.name_and_type(part(2)?, from)?;
         Ok(MemberReference {
-            class: self.class_name(class, from)?,
+            class: self.class_name(part(0)?, from)?,
             name,
             descriptor,
-            interface,
+            interface: tag == ConstantTag::InterfaceMethodref,
         })
+    }
+
+    /// The kind of the constant at `index`.
+    #[inline]
+    pub fn tag(&self, index: u16) -> Option<ConstantTag> {
+        let offset = self.offset_of(index)?;
+        ConstantTag::from_byte(*self.bytes.get(offset)?)
     }
 }
 

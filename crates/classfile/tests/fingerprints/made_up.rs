@@ -4,6 +4,9 @@ use fewest_classfile::changes::compare;
 use fewest_classfile::fingerprint::{ClassFingerprints, Options, fingerprint};
 use fewest_classfile::graph::Graph;
 use fewest_classfile::read::{ClassFile, ReadError, ReadErrorKind};
+use fewest_classfile::references::references;
+
+use crate::fixture::{Program, compile};
 
 /// A class file under construction.
 #[derive(Default)]
@@ -274,4 +277,52 @@ fn subroutines_make_one_block() {
         (blocks[0].code.clone(), &blocks[0].successors[..]),
         (0..8, &[][..])
     );
+}
+
+/// Everything that is computed from a class, for the sake of not panicking.
+fn look_at_everything(bytes: &[u8]) -> Result<(), ReadError> {
+    let class = ClassFile::read(bytes)?;
+    let mut result = of(bytes).map(drop);
+    result = references(&class).map(drop).and(result);
+    for method in class.methods() {
+        let graph = Graph::of(&class, method, Options::default());
+        result = graph.map(drop).and(result);
+    }
+    result
+}
+
+#[test]
+fn damaged_classes_are_errors_and_nothing_worse() {
+    let program = Program {
+        source: "import java.lang.annotation.*;
+            @Retention(RetentionPolicy.RUNTIME) @interface P { int[] value() default {}; }
+            @P({1, 2}) class A<T extends Comparable<T>> {
+                static final long F = 7;
+                String m(@P(3) int i, Object o) throws java.io.IOException {
+                    try { switch (i) { case 1: return \"x\" + i; case 9000: i += 300; } }
+                    catch (Error e) { Runnable r = () -> System.out.println(o); r.run(); }
+                    return o instanceof String s ? s : null;
+                }
+            }",
+        options: &["--release", "17", "-g"],
+    };
+    let bytes = &compile(&[program])[0]["A.class"];
+    look_at_everything(bytes).expect("a sound class");
+    let mut errors = 0;
+    for offset in 0..bytes.len() {
+        for value in [
+            0,
+            1,
+            0x7F,
+            0xFF,
+            bytes[offset] ^ 1,
+            bytes[offset].wrapping_add(1),
+        ] {
+            let mut damaged = bytes.clone();
+            damaged[offset] = value;
+            errors += usize::from(look_at_everything(&damaged).is_err());
+        }
+        errors += usize::from(look_at_everything(&bytes[..offset]).is_err());
+    }
+    assert!(errors > bytes.len(), "{errors} errors");
 }
