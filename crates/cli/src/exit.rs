@@ -2,7 +2,10 @@
 //!
 //! They start where builds seldom go; see `docs/reference/exit-codes.md`.
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
+
+use fewest_run::{LaunchError, OutlookError, ProjectFileError};
 
 use crate::input::InputError;
 
@@ -18,16 +21,40 @@ impl From<Exit> for ExitCode {
 
 /// `diff --exit-code` found differences.
 pub(crate) const DIFFERENCES: Exit = Exit(1);
+/// `doctor` found a problem.
+pub(crate) const UNHEALTHY: Exit = Exit(1);
+/// `init` found a project file.
+pub(crate) const EXISTS: Exit = Exit(1);
+/// `why` or `covers` was asked about a name that is not known.
+pub(crate) const NOT_FOUND: Exit = Exit(1);
 /// Something that the command line names cannot be read.
 pub(crate) const INPUT: Exit = Exit(66);
 /// Fewest itself failed.
 pub(crate) const FAILURE: Exit = Exit(70);
+/// The project file is not understood; nothing was run.
+pub(crate) const PROJECT_FILE: Exit = Exit(78);
+/// The command that was to run could not be started, as shells have it.
+pub(crate) const NOT_STARTED: Exit = Exit(126);
+pub(crate) const NO_COMMAND: Exit = Exit(127);
 
 /// The code for an error that ends the program.
 pub(crate) fn of(error: &anyhow::Error) -> Exit {
     if error.is::<InputError>() {
-        INPUT
-    } else {
-        FAILURE
+        return INPUT;
+    }
+    if error.is::<ProjectFileError>() {
+        return PROJECT_FILE;
+    }
+    if let Some(OutlookError::ProjectFile(_)) = error.downcast_ref() {
+        return PROJECT_FILE;
+    }
+    match error.downcast_ref() {
+        Some(LaunchError::ProjectFile(_)) => PROJECT_FILE,
+        Some(LaunchError::Maven(_)) => NO_COMMAND,
+        Some(LaunchError::Start { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            NO_COMMAND
+        }
+        Some(LaunchError::Start { .. }) => NOT_STARTED,
+        _ => FAILURE,
     }
 }

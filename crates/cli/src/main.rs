@@ -7,8 +7,13 @@
 
 mod commands;
 mod exit;
+mod hint;
 mod input;
+mod moment;
+mod names;
 mod output;
+mod screen;
+mod summary;
 
 use std::process::ExitCode;
 
@@ -20,8 +25,8 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("fewest: {error:#}");
-            if error.is::<input::InputError>() {
-                eprintln!("hint: {}", input::InputError::HINT);
+            if let Some(hint) = hint::of(&error) {
+                eprintln!("hint: {hint}");
             }
             exit::of(&error).into()
         }

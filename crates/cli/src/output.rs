@@ -7,9 +7,14 @@ use fewest_report::Style;
 /// Colours on a terminal, unless `NO_COLOR` asks for none
 /// (<https://no-color.org>).
 pub(crate) fn style() -> Style {
+    style_for(io::stdout().is_terminal())
+}
+
+/// The same, for another place than standard output.
+pub(crate) fn style_for(is_terminal: bool) -> Style {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || std::env::var_os("TERM").is_some_and(|value| value == "dumb");
-    if io::stdout().is_terminal() && !unwanted {
+    if is_terminal && !unwanted {
         Style::Coloured
     } else {
         Style::Plain

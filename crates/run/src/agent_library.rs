@@ -3,7 +3,9 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
+use fewest_agent::Config;
 use fewest_model::Fingerprint;
 use thiserror::Error;
 
@@ -40,6 +42,41 @@ pub fn unpack_agent(folder: &Path) -> Result<PathBuf, UnpackAgentError> {
         Ok(()) => Ok(path),
         Err(source) => Err(UnpackAgentError { path, source }),
     }
+}
+
+/// Starts a JVM with the agent, and says what is wrong if it does not work.
+pub fn check_agent(java: &Path, agent: &Path) -> Result<(), String> {
+    let folder = std::env::temp_dir().join(format!("fewest-check-{}", std::process::id()));
+    let checked = check_in(&folder, java, agent);
+    let _ = fs::remove_dir_all(&folder);
+    checked
+}
+
+fn check_in(folder: &Path, java: &Path, agent: &Path) -> Result<(), String> {
+    let config = Config {
+        folder: folder.to_owned(),
+        things: true,
+        ..Config::default()
+    };
+    let path = folder.join("agent.conf");
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(&path, config.to_text()))
+        .map_err(|error| format!("`{}`: {error}", path.display()))?;
+    let argument = format!("-agentpath:{}={}", agent.display(), path.display());
+    let output = Command::new(java)
+        .args([&argument, "-version"])
+        .output()
+        .map_err(|error| error.to_string())?;
+    if let Ok(note) = fs::read_to_string(path.with_extension("failed")) {
+        return Err(note);
+    }
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    let last = text.lines().rfind(|line| !line.trim().is_empty());
+    Err(last.unwrap_or("the JVM ended without a word").to_owned())
 }
 
 #[cfg(test)]

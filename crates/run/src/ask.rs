@@ -16,6 +16,7 @@ use crate::plan::{Plan, PlannedTest};
 use crate::project::Project;
 use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
 use crate::settings::ProjectFile;
+use crate::task_line::task_line;
 use crate::tests_of_task::{Judged, Rules, in_words, judge_tests, outermost_classes};
 
 #[derive(Debug, Error)]
@@ -61,7 +62,9 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
     } else {
         Vec::new()
     };
-    lines.extend(summary(&request, &plan, &judged));
+    if !settings.quiet {
+        lines.extend(task_line(&request, &judged));
+    }
     let write = |source| AskError::Write {
         path: task_folder.to_owned(),
         source,
@@ -209,56 +212,6 @@ pub(crate) fn reasons(verdict: &Verdict) -> Vec<String> {
         }
         RunReason::Unknown { doubt } => vec![doubt.clone()],
     }
-}
-
-/// The line about a task that the user sees.
-fn summary(request: &TaskRequest, plan: &Plan, judged: &[Judged]) -> Option<String> {
-    request.test_classes.as_ref()?;
-    let name = if request.module.is_empty() {
-        "tests"
-    } else {
-        &request.module
-    };
-    let (all, run) = (
-        plan.tests.len(),
-        plan.tests.iter().filter(|test| test.run).count(),
-    );
-    if let Some(why) = &request.run_all {
-        return Some(format!("{name}: all {all} test classes run: {why}"));
-    }
-    if run == 0 {
-        return Some(format!(
-            "{name}: none of {all} test classes can be affected"
-        ));
-    }
-    let why = common_reason(judged);
-    Some(match (run == all, why) {
-        (true, Some(why)) => format!("{name}: all {all} test classes run: {why}"),
-        (true, None) => format!("{name}: all {all} test classes can be affected"),
-        (false, _) => {
-            let saved: u64 = plan
-                .tests
-                .iter()
-                .filter(|test| !test.run)
-                .filter_map(|test| test.millis)
-                .map(u64::from)
-                .sum();
-            let left = all - run;
-            format!(
-                "{name}: {run} of {all} test classes can be affected; {left} not run, about {} s saved",
-                saved.div_ceil(1000)
-            )
-        }
-    })
-}
-
-/// The reason that all tests share, if they share one.
-fn common_reason(judged: &[Judged]) -> Option<String> {
-    let first = reasons(&judged.first()?.verdict).into_iter().next()?;
-    judged
-        .iter()
-        .all(|test| reasons(&test.verdict).first() == Some(&first))
-        .then_some(first)
 }
 
 /// The argument that loads the agent into the JVM of a task.

@@ -20,9 +20,10 @@ mod plan;
 mod project;
 mod run_folder;
 mod settings;
+mod task_line;
 mod tests_of_task;
 
-pub use agent_library::{UnpackAgentError, unpack_agent};
+pub use agent_library::{UnpackAgentError, check_agent, unpack_agent};
 pub use ask::{AskError, ask};
 pub use fewest_store::{Notice, Overview};
 pub use launch::{Launch, LaunchError, LaunchOptions, Launched};

@@ -1,4 +1,4 @@
-//! `fewest mvn` and `fewest exec`: a build with fewer tests.
+//! `fewest mvn`, `fewest exec` and `fewest shadow`: a build with fewer tests.
 
 use std::ffi::OsString;
 use std::fs;
@@ -6,29 +6,45 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
 use anyhow::{Context, Result};
-use clap::Args;
-use fewest_run::{Launch, LaunchOptions, Launched, Merged};
+use clap::{Args, Subcommand, ValueEnum};
+use fewest_run::{Launch, LaunchError, LaunchOptions, Launched, Merged, Notice};
 use fewest_select::Technique;
 use serde_json::json;
+
+use crate::screen::Screen;
+use crate::summary::{self, Shadow};
 
 /// Options that every way to run tests has.
 #[derive(Args)]
 struct BuildOptions {
-    /// How to tell which tests can be affected: all, file or hybrid.
+    /// How to tell which tests can be affected: all, file or hybrid [default:
+    /// what `fewest.toml` says, or else hybrid].
     #[arg(long, value_name = "NAME")]
     technique: Option<Technique>,
+    /// When to learn what tests use.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    collect: Collect,
     /// Write what happened with each test to a file, as JSON.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// Say nothing unless something is wrong.
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "verbose")]
     quiet: bool,
     /// Say of each test why it ran.
     #[arg(long, short)]
     verbose: bool,
-    /// Run everything, and tell what would have been left out.
-    #[arg(long)]
-    shadow: bool,
+}
+
+/// When to learn what tests use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Collect {
+    /// While they run.
+    #[default]
+    Now,
+    /// In a second run of the same build, after the result has been shown.
+    Later,
+    /// Not at all: the next run knows no more than this one.
+    Off,
 }
 
 /// Run Maven, and leave out the tests that cannot be affected.
@@ -74,88 +90,252 @@ pub(crate) struct ExecArgs {
     command: Vec<OsString>,
 }
 
-pub(crate) fn mvn(args: MvnArgs) -> Result<ExitCode> {
-    let directory = std::env::current_dir().context("failed to find the current directory")?;
-    let launched = Launch::of_maven(&args.options.launch(), &directory, &args.args)?.run()?;
-    args.options.finish(launched)
+/// Run everything, and tell what would have been left out.
+///
+/// For those who want to see for a while whether fewest is right before they
+/// rely on it. A test that would have been left out and failed is told loudly.
+///
+///     fewest shadow mvn test
+///     fewest shadow exec -- make test
+#[derive(Subcommand)]
+#[command(verbatim_doc_comment)]
+pub(crate) enum ShadowCommand {
+    Mvn(MvnArgs),
+    Exec(ExecArgs),
 }
 
-pub(crate) fn exec(args: ExecArgs) -> Result<ExitCode> {
-    let directory = std::env::current_dir().context("failed to find the current directory")?;
-    let launched = Launch::of_command(&args.options.launch(), &directory, &args.command)?.run()?;
-    args.options.finish(launched)
+pub(crate) fn mvn(args: &MvnArgs) -> Result<ExitCode> {
+    Build::of_maven(args, false).run()
 }
 
-impl BuildOptions {
-    fn launch(&self) -> LaunchOptions {
+pub(crate) fn exec(args: &ExecArgs) -> Result<ExitCode> {
+    Build::of_command(args, false).run()
+}
+
+pub(crate) fn shadow(command: &ShadowCommand) -> Result<ExitCode> {
+    match command {
+        ShadowCommand::Mvn(args) => Build::of_maven(args, true).run(),
+        ShadowCommand::Exec(args) => Build::of_command(args, true).run(),
+    }
+}
+
+/// One build, in one run or two.
+struct Build<'a> {
+    options: &'a BuildOptions,
+    shadow: bool,
+    target: Target<'a>,
+    screen: Screen,
+}
+
+enum Target<'a> {
+    Maven(&'a [OsString]),
+    Command(&'a [OsString]),
+}
+
+impl<'a> Build<'a> {
+    fn of_maven(args: &'a MvnArgs, shadow: bool) -> Self {
+        Self::new(&args.options, shadow, Target::Maven(&args.args))
+    }
+
+    fn of_command(args: &'a ExecArgs, shadow: bool) -> Self {
+        Self::new(&args.options, shadow, Target::Command(&args.command))
+    }
+
+    fn new(options: &'a BuildOptions, shadow: bool, target: Target<'a>) -> Self {
+        Self {
+            screen: Screen::new(options.quiet, options.verbose),
+            options,
+            shadow,
+            target,
+        }
+    }
+
+    /// Runs the build. The exit code is its own.
+    fn run(&self) -> Result<ExitCode> {
+        let launch = self.prepare(&self.launch_options())?;
+        for warning in &launch.warnings {
+            self.screen.warn(warning);
+        }
+        let technique = launch.technique();
+        let header = summary::header(technique, launch.overview.as_ref());
+        self.screen.say(&header);
+        if launch.is_full_run_due() {
+            self.screen
+                .say("a full run is due, as `full-run-every` in fewest.toml wants it");
+        }
+        if self.options.collect != Collect::Now && matches!(self.target, Target::Command(_)) {
+            self.screen
+                .say("without the agent nothing can be left out of a plain command");
+        }
+        let launched = launch.run()?;
+        self.tell(&launched);
+        if let (Some(path), Ok(merged)) = (&self.options.report, &launched.merged) {
+            self.write_report(path, merged, &launched)?;
+        }
+        if self.options.collect == Collect::Later && launched.interrupted_by.is_none() {
+            self.collect()?;
+        }
+        Ok(exit_code(&launched))
+    }
+
+    fn launch_options(&self) -> LaunchOptions {
         LaunchOptions {
-            technique: self.technique,
+            technique: self.options.technique,
             shadow: self.shadow,
-            collect: true,
-            quiet: self.quiet,
+            collect: self.options.collect == Collect::Now,
+            quiet: self.options.quiet,
             log: None,
         }
     }
 
-    /// Tells what a build came to. Its exit code is the build's own.
-    fn finish(&self, launched: Launched) -> Result<ExitCode> {
-        match launched.merged {
-            Ok(merged) => {
-                self.tell(&merged);
-                if let Some(path) = &self.report {
-                    write_report(path, &merged, self.technique.unwrap_or_default())?;
-                }
-            }
-            Err(error) => {
-                let error = anyhow::Error::from(error);
-                eprintln!("fewest: nothing was learned from this run: {error:#}");
-            }
-        }
-        Ok(exit_code(launched.status))
+    fn prepare(&self, options: &LaunchOptions) -> Result<Launch> {
+        let directory = std::env::current_dir().context("failed to find the current directory")?;
+        let launch = match self.target {
+            Target::Maven(args) => Launch::of_maven(options, &directory, args),
+            Target::Command(command) => Launch::of_command(options, &directory, command),
+        };
+        Ok(launch?)
     }
 
-    fn tell(&self, merged: &Merged) {
-        for warning in &merged.warnings {
-            eprintln!("fewest: {warning}");
-        }
-        if let Some(notice) = &merged.notice
-            && !matches!(notice, fewest_run::Notice::Created)
-        {
-            eprintln!("fewest: {notice}");
-        }
-        if self.verbose {
-            for test in merged.tests.iter().filter(|test| test.verdict == "run") {
-                eprintln!("fewest: {} ran: {}", test.test, test.reasons.join(", "));
+    /// Runs the same build once more to learn what its tests use.
+    fn collect(&self) -> Result<(), LaunchError> {
+        let log = std::env::temp_dir().join(format!("fewest-collect-{}.log", std::process::id()));
+        let options = LaunchOptions {
+            shadow: false,
+            collect: true,
+            quiet: true,
+            log: Some(log.clone()),
+            ..self.launch_options()
+        };
+        self.screen
+            .say("running the selected tests once more to learn what they use");
+        let launched = match self.prepare(&options) {
+            Ok(launch) => launch.run()?,
+            Err(error) => {
+                self.screen.warn(&format!("nothing was learned: {error:#}"));
+                return Ok(());
             }
+        };
+        let recorded = match &launched.merged {
+            Ok(merged) => merged.tests.iter().filter(|test| test.recorded).count(),
+            Err(_) => 0,
+        };
+        self.tell_merge_error(&launched);
+        self.screen.say(&format!("{recorded} recorded"));
+        if launched.status.success() {
+            let _ = fs::remove_file(log);
+        } else {
+            let log = log.display();
+            self.screen.warn(&format!(
+                "the second run ended with {}; its output is in `{log}`",
+                launched.status
+            ));
         }
-        if self.quiet {
+        Ok(())
+    }
+
+    /// Tells what a build came to.
+    fn tell(&self, launched: &Launched) {
+        if launched.interrupted_by.is_some() {
+            self.screen
+                .warn("interrupted; what had come to its end is kept");
+        }
+        self.tell_merge_error(launched);
+        let Ok(merged) = &launched.merged else { return };
+        for line in &merged.lines {
+            self.screen.warn(line.trim_start_matches("fewest: "));
+        }
+        for warning in &merged.warnings {
+            self.screen.warn(warning);
+        }
+        match &merged.notice {
+            None | Some(Notice::Created) => {}
+            Some(notice) => self.screen.warn(&notice.to_string()),
+        }
+        self.tell_details(merged);
+        if let Some(line) = summary::doubtful(merged) {
+            self.screen.say(&line);
+        }
+        if merged.tests.is_empty() {
+            self.screen.say(self.without_tests());
             return;
         }
-        let ran = merged.tests.iter().filter(|test| test.verdict == "run");
-        let (ran, doubts) = ran.fold((0, 0), |(ran, doubts), test| {
-            (ran + 1, doubts + usize::from(!test.doubts.is_empty()))
-        });
-        let skipped = merged.tests.len() - ran;
-        eprintln!("fewest: {ran} run, {skipped} proven unaffected, {doubts} doubts");
+        if self.shadow {
+            match summary::shadow(merged) {
+                Shadow::Agrees(text) => self.screen.say(&text),
+                Shadow::Fails(text) => self.screen.alarm(&text),
+            }
+        } else {
+            self.screen.say(&summary::closing(merged));
+        }
     }
-}
 
-fn write_report(path: &Path, merged: &Merged, technique: Technique) -> Result<()> {
-    let report = json!({
-        "format": 1,
-        "technique": technique.name(),
-        "tests": merged.tests,
-        "warnings": merged.warnings,
-    });
-    fs::write(path, serde_json::to_vec_pretty(&report)?)
-        .with_context(|| format!("failed to write the report `{}`", path.display()))
+    fn tell_details(&self, merged: &Merged) {
+        for test in &merged.tests {
+            let name = &test.test;
+            match test.verdict {
+                "run" => {
+                    let reasons = test.reasons.join(", ");
+                    self.screen.detail(&format!("{name} ran: {reasons}"));
+                }
+                _ => self.screen.detail(&format!("{name} left out")),
+            }
+            for doubt in summary::doubts(test) {
+                self.screen
+                    .detail(&format!("{name} proved nothing: {doubt}"));
+            }
+        }
+    }
+
+    fn tell_merge_error(&self, launched: &Launched) {
+        if let Err(error) = &launched.merged {
+            let mut text = format!("nothing was learned from this run: {error}");
+            let mut source = std::error::Error::source(error);
+            while let Some(cause) = source {
+                text = format!("{text}: {cause}");
+                source = cause.source();
+            }
+            self.screen.warn(&text);
+        }
+    }
+
+    fn without_tests(&self) -> &'static str {
+        match (&self.target, self.options.collect) {
+            (Target::Command(_), Collect::Now) => {
+                "no test JVM was seen, so nothing was left out and nothing learned; \
+                 `fewest doctor` tells whether the agent loads"
+            }
+            (Target::Command(_), _) => "nothing was watched, so nothing was learned",
+            (Target::Maven(_), _) => "no tests ran",
+        }
+    }
+
+    fn write_report(&self, path: &Path, merged: &Merged, launched: &Launched) -> Result<()> {
+        let report = json!({
+            "format": 1,
+            "technique": merged.technique.name(),
+            "shadow": self.shadow,
+            "interrupted": launched.interrupted_by.is_some(),
+            "tests": merged.tests,
+            "warnings": merged.warnings,
+        });
+        fs::write(path, serde_json::to_vec_pretty(&report)?)
+            .with_context(|| format!("failed to write the report `{}`", path.display()))
+    }
 }
 
 /// The build's exit code, or 128 and the number of the signal that ended it.
-fn exit_code(status: ExitStatus) -> ExitCode {
-    use std::os::unix::process::ExitStatusExt;
-    let code = status
-        .code()
-        .or_else(|| status.signal().map(|signal| 128 + signal));
+fn exit_code(launched: &Launched) -> ExitCode {
+    let code = launched
+        .interrupted_by
+        .map(|signal| 128 + signal)
+        .or_else(|| code_of(launched.status));
     ExitCode::from(u8::try_from(code.unwrap_or(1)).unwrap_or(1))
+}
+
+fn code_of(status: ExitStatus) -> Option<i32> {
+    use std::os::unix::process::ExitStatusExt;
+    status
+        .code()
+        .or_else(|| status.signal().map(|signal| 128 + signal))
 }

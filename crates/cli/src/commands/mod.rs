@@ -2,9 +2,15 @@
 
 mod ask;
 mod build;
+mod covers;
 mod diff;
+mod doctor;
 mod fingerprint;
+mod init;
+mod select;
+mod status;
 mod trace;
+mod why;
 
 use std::process::ExitCode;
 
@@ -30,6 +36,14 @@ pub(crate) struct Cli {
 enum Command {
     Mvn(build::MvnArgs),
     Exec(build::ExecArgs),
+    #[command(subcommand)]
+    Shadow(build::ShadowCommand),
+    Select(select::SelectArgs),
+    Why(why::WhyArgs),
+    Covers(covers::CoversArgs),
+    Status(status::StatusArgs),
+    Init(init::InitArgs),
+    Doctor(doctor::DoctorArgs),
     Diff(diff::DiffArgs),
     Fingerprint(fingerprint::FingerprintArgs),
     #[command(subcommand)]
@@ -40,8 +54,15 @@ enum Command {
 
 pub(crate) fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
-        Command::Mvn(args) => build::mvn(args),
-        Command::Exec(args) => build::exec(args),
+        Command::Mvn(args) => build::mvn(&args),
+        Command::Exec(args) => build::exec(&args),
+        Command::Shadow(command) => build::shadow(&command),
+        Command::Select(args) => select::run(&args),
+        Command::Why(args) => why::run(&args),
+        Command::Covers(args) => covers::run(&args),
+        Command::Status(args) => status::run(&args),
+        Command::Init(args) => init::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Fingerprint(args) => fingerprint::run(&args),
         Command::Trace(command) => trace::run(command),

@@ -1,0 +1,83 @@
+//! `fewest select`: what would happen with every known test now.
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use fewest_report::{Colour, Table, counted};
+use fewest_run::{Forecast, Outlook, Prediction, Project};
+use fewest_select::Technique;
+use serde_json::json;
+
+use crate::output;
+
+/// List what would run now and what not, without running anything.
+///
+/// Goes by the class files as they were last compiled, and by the tests that
+/// fewest has seen: a test class that is new is not listed, and will run.
+#[derive(Args)]
+pub(crate) struct SelectArgs {
+    /// How to tell which tests can be affected.
+    #[arg(long, value_name = "NAME")]
+    technique: Option<Technique>,
+    /// Print JSON instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &SelectArgs) -> Result<ExitCode> {
+    let outlook = Outlook::open(Project::around(&std::env::current_dir()?), args.technique)?;
+    let all: BTreeSet<_> = outlook.tests()?.into_iter().collect();
+    let mut forecasts = outlook.forecasts(&all)?;
+    forecasts.retain(|forecast| forecast.prediction != Prediction::Gone);
+    if args.json {
+        let tests: Vec<_> = forecasts.iter().map(json_of).collect();
+        output::print_json(&json!({
+            "format": 1,
+            "technique": outlook.technique().name(),
+            "tests": tests,
+        }))?;
+    } else {
+        output::print(&screen(&forecasts).render(output::style()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn screen(forecasts: &[Forecast]) -> Table {
+    let mut table = Table::default();
+    let mut run = 0;
+    for forecast in forecasts {
+        let name = forecast.test.to_string();
+        let (word, colour, reason) = match &forecast.prediction {
+            Prediction::Run { reasons } => {
+                run += 1;
+                ("run", Colour::Yellow, reasons.join(", "))
+            }
+            Prediction::Unknown => {
+                run += 1;
+                let reason = "no build is known that it took part in".to_owned();
+                ("run", Colour::Yellow, reason)
+            }
+            Prediction::Skip | Prediction::Gone => ("skip", Colour::Green, String::new()),
+        };
+        table.row(0, [(word, Some(colour)), (&name, None), (&reason, None)]);
+    }
+    let all = counted(forecasts.len(), "known test class", "known test classes");
+    table.line(format!("{run} of {all} would run"));
+    table
+}
+
+fn json_of(forecast: &Forecast) -> serde_json::Value {
+    let (verdict, reasons) = match &forecast.prediction {
+        Prediction::Run { reasons } => ("run", reasons.clone()),
+        Prediction::Unknown => ("unknown", Vec::new()),
+        Prediction::Skip | Prediction::Gone => ("skip", Vec::new()),
+    };
+    json!({
+        "test": forecast.test.to_string(),
+        "module": &*forecast.test.module,
+        "verdict": verdict,
+        "reasons": reasons,
+    })
+}

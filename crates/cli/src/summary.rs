@@ -1,0 +1,234 @@
+//! What a run came to, in a few lines.
+
+use fewest_model::Outcome;
+use fewest_report::counted;
+use fewest_run::{Merged, NOT_WATCHED, Overview, TestReport};
+use fewest_select::Technique;
+
+/// How many doubtful or failed tests are named.
+const NAMED: usize = 3;
+
+/// The line before the build starts.
+pub(crate) fn header(technique: Technique, overview: Option<&Overview>) -> String {
+    let Some(overview) = overview.filter(|overview| overview.tests > 0) else {
+        return format!("{technique}, no records yet: everything runs and is recorded");
+    };
+    let tests = counted(overview.tests as usize, "test class", "test classes");
+    let from = match overview.revisions.as_slice() {
+        [] => String::new(),
+        [only] => format!(", records from {}", short(only)),
+        [newest, _] => format!(", records from {} and 1 other", short(newest)),
+        [newest, others @ ..] => {
+            format!(
+                ", records from {} and {} others",
+                short(newest),
+                others.len()
+            )
+        }
+    };
+    format!("{technique}, {tests}{from}")
+}
+
+/// The first digits of a commit, as people know it.
+pub(crate) fn short(revision: &str) -> &str {
+    revision.get(..7).unwrap_or(revision)
+}
+
+/// The last line of a run.
+pub(crate) fn closing(merged: &Merged) -> String {
+    let (ran, skipped): (Vec<&TestReport>, Vec<&TestReport>) =
+        merged.tests.iter().partition(|test| test.verdict == "run");
+    let doubts = ran.iter().filter(|test| !doubts(test).is_empty()).count();
+    let millis =
+        |tests: &[&TestReport]| -> u64 { tests.iter().filter_map(|test| test.millis).sum() };
+    let (took, saved) = (millis(&ran), millis(&skipped));
+    let time = if skipped.is_empty() {
+        clock(took)
+    } else {
+        format!("{} instead of about {}", clock(took), clock(took + saved))
+    };
+    let doubts = if doubts == 1 {
+        "1 doubt".to_owned()
+    } else {
+        format!("{doubts} doubts")
+    };
+    let (ran, skipped) = (ran.len(), skipped.len());
+    format!("{ran} run, {skipped} proven unaffected, {doubts}; {time}")
+}
+
+/// Names the tests whose run proved nothing.
+pub(crate) fn doubtful(merged: &Merged) -> Option<String> {
+    let all: Vec<String> = merged
+        .tests
+        .iter()
+        .filter_map(|test| {
+            let first = doubts(test).into_iter().next()?;
+            Some(format!("{} ({first})", simple(test)))
+        })
+        .collect();
+    (!all.is_empty()).then(|| format!("no proof, so they run again: {}", some_of(&all)))
+}
+
+/// Why a test's run proved nothing, unless the user wanted it so.
+pub(crate) fn doubts(test: &TestReport) -> Vec<&str> {
+    let doubts = test.doubts.iter().map(String::as_str);
+    doubts.filter(|doubt| *doubt != NOT_WATCHED).collect()
+}
+
+/// What a shadow run says of the verdicts.
+pub(crate) enum Shadow {
+    Agrees(String),
+    /// A test failed that would have been left out.
+    Fails(String),
+}
+
+pub(crate) fn shadow(merged: &Merged) -> Shadow {
+    let proven: Vec<&TestReport> = merged.tests.iter().filter(|test| test.proven).collect();
+    let failed: Vec<String> = proven
+        .iter()
+        .filter(|test| matches!(test.outcome, Some(Outcome::Failed | Outcome::Unfinished)))
+        .map(|test| simple(test).to_owned())
+        .collect();
+    let all = counted(merged.tests.len(), "test class", "test classes");
+    let count = proven.len();
+    if failed.is_empty() {
+        return Shadow::Agrees(format!(
+            "shadow: {count} of {all} would have been left out, and none of them failed"
+        ));
+    }
+    Shadow::Fails(format!(
+        "shadow: {} of the {count} that would have been left out FAILED: {}. \
+         Either the test is flaky, or its failure has a cause that fewest does not see; \
+         `fewest why` tells what is known of it",
+        failed.len(),
+        some_of(&failed)
+    ))
+}
+
+/// The first few, and how many more.
+fn some_of(names: &[String]) -> String {
+    let shown = names[..names.len().min(NAMED)].join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+fn simple(test: &TestReport) -> &str {
+    test.test.rsplit('.').next().unwrap_or(&test.test)
+}
+
+/// Minutes and seconds; hours where there are any.
+fn clock(millis: u64) -> String {
+    let seconds = millis.div_ceil(1000);
+    let (minutes, seconds) = (seconds / 60, seconds % 60);
+    match minutes / 60 {
+        0 => format!("{minutes}:{seconds:02}"),
+        hours => format!("{hours}:{:02}:{seconds:02}", minutes % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn test(name: &str, verdict: &'static str, millis: u64) -> TestReport {
+        TestReport {
+            test: format!("com.acme.{name}"),
+            module: String::new(),
+            verdict,
+            reasons: Vec::new(),
+            proven: verdict == "skip",
+            outcome: (verdict == "run").then_some(Outcome::Passed),
+            millis: Some(millis),
+            doubts: Vec::new(),
+            recorded: verdict == "run",
+        }
+    }
+
+    fn merged(tests: Vec<TestReport>) -> Merged {
+        Merged {
+            tests,
+            ..Merged::default()
+        }
+    }
+
+    #[test]
+    fn the_header_says_where_records_are_from() {
+        let overview = |revisions: &[&str]| Overview {
+            tests: 361,
+            records: 400,
+            revisions: revisions.iter().map(|&r| r.to_owned()).collect(),
+        };
+        let header = |revisions: &[&str]| header(Technique::Hybrid, Some(&overview(revisions)));
+        assert_eq!(header(&[]), "hybrid, 361 test classes");
+        assert_eq!(
+            header(&["4f2c19a0b"]),
+            "hybrid, 361 test classes, records from 4f2c19a"
+        );
+        assert_eq!(
+            header(&["4f2c19a0b", "b", "c", "d"]),
+            "hybrid, 361 test classes, records from 4f2c19a and 3 others"
+        );
+        assert_eq!(
+            super::header(Technique::File, None),
+            "file, no records yet: everything runs and is recorded"
+        );
+    }
+
+    #[test]
+    fn the_closing_line_counts_tests_doubts_and_time() {
+        let mut doubtful = test("B", "run", 4_000);
+        doubtful.doubts = vec!["why".into()];
+        let merged = merged(vec![
+            test("A", "run", 4_500),
+            doubtful,
+            test("C", "skip", 61_000),
+        ]);
+        assert_eq!(
+            closing(&merged),
+            "2 run, 1 proven unaffected, 1 doubt; 0:09 instead of about 1:10"
+        );
+        assert_eq!(clock(3_600_000), "1:00:00");
+    }
+
+    #[test]
+    fn three_doubts_are_named_and_the_others_counted() {
+        let tests = ["A", "B", "C", "D", "E"]
+            .map(|name| TestReport {
+                doubts: vec!["x".into(), "y".into()],
+                ..test(name, "run", 1)
+            })
+            .to_vec();
+        assert_eq!(
+            doubtful(&merged(tests)).unwrap(),
+            "no proof, so they run again: A (x), B (x), C (x) and 2 more"
+        );
+        let mut unwatched = test("A", "run", 1);
+        unwatched.doubts = vec![NOT_WATCHED.into()];
+        assert_eq!(doubtful(&merged(vec![unwatched])), None);
+    }
+
+    #[test]
+    fn a_shadow_run_is_loud_about_a_failure_that_would_have_been_missed() {
+        let shadowed = |outcome| TestReport {
+            proven: true,
+            outcome: Some(outcome),
+            ..test("A", "run", 1)
+        };
+        let told = |outcome| match shadow(&merged(vec![shadowed(outcome), test("B", "run", 1)])) {
+            Shadow::Agrees(text) => (false, text),
+            Shadow::Fails(text) => (true, text),
+        };
+        assert_eq!(
+            told(Outcome::Passed),
+            (
+                false,
+                "shadow: 1 of 2 test classes would have been left out, and none of them failed"
+                    .into()
+            )
+        );
+        let (loud, text) = told(Outcome::Failed);
+        assert!(loud && text.contains("FAILED: A."), "{text}");
+    }
+}
