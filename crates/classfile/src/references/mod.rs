@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use fewest_model::{ClassName, MethodKey};
 
 pub use lookup::{Declarations, Outline, Resolution, resolve_field, resolve_method};
+pub use method::references as method_references;
 
 use crate::read::{ClassFile, ReadError};
 
@@ -137,5 +138,3 @@ pub fn references(class: &ClassFile<'_>) -> Result<References, ReadError> {
         methods,
     })
 }
-
-pub use method::references as method_references;
