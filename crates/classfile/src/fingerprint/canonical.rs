@@ -142,9 +142,10 @@ mod tests {
 
     #[test]
     fn long_texts_stay_short() {
+        let text = vec![b'x'; 65535];
         let mut out = Canonical::default();
         for _ in 0..1000 {
-            out.text(&[b'x'; 65535]);
+            out.text(&text);
         }
         assert_eq!(out.len(), 17_000);
     }
