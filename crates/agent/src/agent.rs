@@ -66,6 +66,8 @@ pub(crate) struct Agent {
     output: Mutex<Output>,
     /// Windows that are open in frameworks' calls, to be closed in reverse.
     calls: Mutex<Vec<OpenCall>>,
+    /// Threads that were not started by Java.
+    native_threads: Mutex<BTreeSet<u64>>,
     left_out: OnceLock<HashSet<ClassName>>,
     /// TestNG's contexts, and whether all of their tests have to run.
     testng_contexts: Mutex<Vec<(Global, bool)>>,
@@ -110,6 +112,7 @@ impl Agent {
             probes: Mutex::default(),
             output: Mutex::default(),
             calls: Mutex::default(),
+            native_threads: Mutex::default(),
             left_out: OnceLock::new(),
             testng_contexts: Mutex::default(),
             counted_in_suite: Mutex::default(),
@@ -149,7 +152,9 @@ impl Agent {
         if self.config.things {
             let classes: Vec<Local<'_>> = hooks::JDK_CLASSES
                 .iter()
+                .filter(|name| **name != hooks::VIRTUAL_THREAD)
                 .filter_map(|name| jni.find_class(name))
+                .chain(self.jvmti.loaded_class(jni, hooks::VIRTUAL_THREAD))
                 .collect();
             if !self.jvmti.retransform(&classes) {
                 self.doubt("the JDK's classes for reflection could not be listened to");
@@ -281,6 +286,20 @@ impl Agent {
         ledger.end_initializer(class);
     }
 
+    /// A thread begins. Where nobody in Java has started it, the JVM or a
+    /// native library has.
+    pub(crate) fn thread_begins(&self, jni: Jni<'_>, thread: Local<'_>) {
+        let Some(number) = jni.thread_number(thread) else {
+            return;
+        };
+        if self.config.things && !lock(&self.ledger).knows_thread(number) {
+            lock(&self.native_threads).insert(number);
+        }
+        self.thread_started(jni, thread);
+    }
+
+    /// A thread begins, or will do so soon: what it does counts for the tests
+    /// that run when somebody starts it.
     pub(crate) fn thread_started(&self, jni: Jni<'_>, thread: Local<'_>) {
         let class = jni
             .class_of(thread)
@@ -299,10 +318,16 @@ impl Agent {
         let Some(number) = jni.thread_number(thread) else {
             return;
         };
+        lock(&self.native_threads).remove(&number);
         let mut ledger = lock(&self.ledger);
-        self.add_hits(jni, &mut ledger);
+        let lingering = ledger.is_lingering();
+        if lingering {
+            self.add_hits(jni, &mut ledger);
+        }
         ledger.thread_ended(number);
-        self.write(&mut ledger);
+        if lingering {
+            self.write(&mut ledger);
+        }
     }
 
     /// The number of the calling thread.
@@ -324,13 +349,18 @@ impl Agent {
         if known.is_empty() || known.len() > MOST {
             return;
         }
+        let native = lock(&self.native_threads).clone();
         let mut resting = BTreeSet::new();
         for thread in self.jvmti.threads(jni) {
             if let Some(number) = jni.thread_number(thread)
                 && known.contains(&number)
-                && threads::is_resting(&self.jvmti.frames(jni, thread))
             {
-                resting.insert(number);
+                let frames = self.jvmti.frames(jni, thread);
+                // A thread of Java that has no frames is yet to begin.
+                let in_java = !frames.is_empty() || !native.contains(&number);
+                if !in_java || threads::is_resting(&frames) {
+                    resting.insert(number);
+                }
             }
             jni.release(thread);
         }
@@ -499,6 +529,7 @@ impl Agent {
             Some(Hook::Reflected) => self.class_reflected(first),
             Some(Hook::Resource) => self.resource_asked(jni, first),
             Some(Hook::Named) => self.class_named(jni, first),
+            Some(Hook::ThreadStarts) => self.thread_started(jni, first),
             Some(Hook::ClassPathEntry) => self.class_path_grows(jni, first, second),
             Some(Hook::JUnit4Finished) => self.count_test(jni, frameworks.junit4(first)),
             Some(Hook::JUnit4Failure) => {

@@ -69,7 +69,7 @@ impl Config {
                 "program" => config.program = Some(value.into()),
                 "methods" => config.methods = on_or_off(value).ok_or_else(error)?,
                 "things" => config.things = on_or_off(value).ok_or_else(error)?,
-                "parent-trace" => parent.trace = value.to_owned(),
+                "parent-trace" => value.clone_into(&mut parent.trace),
                 "parent-windows" => {
                     parent.windows = value
                         .split(',')

@@ -135,9 +135,9 @@ impl Pool {
 }
 
 fn push(bytes: &mut Vec<u8>, values: &[u16]) {
-    values
-        .iter()
-        .for_each(|value| bytes.extend(value.to_be_bytes()));
+    for value in values {
+        bytes.extend(value.to_be_bytes());
+    }
 }
 
 #[cfg(test)]

@@ -53,6 +53,8 @@ pub(crate) enum Hook {
     Resource,
     /// The JDK: a class is looked up by its name.
     Named,
+    /// The JDK: a thread is started, by the thread that wants it to run.
+    ThreadStarts,
     /// The JDK: a class loader comes upon an entry of its class path.
     ClassPathEntry,
     /// The JDK: a jar is opened for a class loader, or by a resource's URL.
@@ -65,7 +67,7 @@ pub(crate) enum Hook {
 
 impl Hook {
     pub(crate) fn from_number(number: i32) -> Option<Self> {
-        const ALL: [Hook; 32] = [
+        const ALL: [Hook; 33] = [
             Hook::RunnerRun,
             Hook::RunnerBuild,
             Hook::RunnerRequest,
@@ -94,6 +96,7 @@ impl Hook {
             Hook::Reflected,
             Hook::Resource,
             Hook::Named,
+            Hook::ThreadStarts,
             Hook::ClassPathEntry,
             Hook::LoaderOpens,
             Hook::Variable,
@@ -262,14 +265,20 @@ fn testng_hook(class: &str, method: &str, descriptor: &str) -> Option<(Hook, Lis
 }
 
 /// The JDK's classes to rewrite once the JVM is up.
-pub(crate) const JDK_CLASSES: [&str; 6] = [
+pub(crate) const JDK_CLASSES: [&str; 8] = [
     "java/lang/Class",
+    "java/lang/Thread",
+    VIRTUAL_THREAD,
     "jdk/internal/loader/URLClassPath",
     "jdk/internal/loader/URLClassPath$JarLoader",
     "sun/misc/URLClassPath",
     "sun/misc/URLClassPath$JarLoader",
     "sun/net/www/protocol/jar/JarURLConnection",
 ];
+
+/// The class of virtual threads. Its initializer reads settings that programs
+/// may still want to make.
+pub(crate) const VIRTUAL_THREAD: &str = "java/lang/VirtualThread";
 
 /// The hook at a method of the JDK, if there is one.
 pub(crate) fn jdk_hook(class: &str, method: &str, descriptor: &str) -> Option<(Hook, Listen)> {
@@ -296,6 +305,7 @@ pub(crate) fn jdk_hook(class: &str, method: &str, descriptor: &str) -> Option<(H
             | "getDeclaredClasses"
             | "getEnclosingMethodInfo",
         ) => Some((Hook::Reflected, at(0))),
+        ("java/lang/Thread" | VIRTUAL_THREAD, "start") => Some((Hook::ThreadStarts, at(0))),
         ("java/lang/Class", "forName") if descriptor.starts_with("(Ljava/lang/String;") => {
             Some((Hook::Named, at(0)))
         }

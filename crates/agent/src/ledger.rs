@@ -76,10 +76,6 @@ impl Ledger {
         std::mem::take(&mut self.events)
     }
 
-    pub(crate) fn add_event(&mut self, event: Event) {
-        self.events.push(event);
-    }
-
     /// Counts the probes that were hit since the last call.
     pub(crate) fn add_probes(&mut self, probes: &[u32]) {
         if !probes.is_empty() {
@@ -338,8 +334,10 @@ impl Ledger {
     }
 
     pub(crate) fn thread_started(&mut self, thread: u64) {
-        let windows = self.open_windows();
-        self.threads.insert(thread, Thread::Busy(windows));
+        if !self.threads.contains_key(&thread) {
+            let windows = self.open_windows();
+            self.threads.insert(thread, Thread::Busy(windows));
+        }
     }
 
     /// A thread turns out to be one that a framework runs tests in. What it
@@ -353,6 +351,10 @@ impl Ledger {
     pub(crate) fn thread_ended(&mut self, thread: u64) {
         let known = self.threads.remove(&thread);
         self.release(known);
+    }
+
+    pub(crate) fn knows_thread(&self, thread: u64) -> bool {
+        self.threads.contains_key(&thread)
     }
 
     /// The threads that live and are not the frameworks' own.
@@ -389,7 +391,8 @@ impl Ledger {
             return;
         };
         for window in windows {
-            if !self.has_living_threads(window) {
+            let lingers = self.lingering.iter().any(|late| late.window == window);
+            if lingers && !self.has_living_threads(window) {
                 self.write_late(window);
             }
         }
@@ -418,13 +421,13 @@ impl Ledger {
     /// The JVM ends in an orderly way; callers have added the probes so far.
     pub(crate) fn end(&mut self, unseen: Vec<ClassName>) {
         let initializing: Vec<u32> = self.initializers.iter().map(|i| i.class).collect();
-        initializing
-            .into_iter()
-            .for_each(|class| self.end_initializer(class));
+        for class in initializing {
+            self.end_initializer(class);
+        }
         let lingering: Vec<u32> = self.lingering.iter().map(|late| late.window).collect();
-        lingering
-            .into_iter()
-            .for_each(|window| self.write_late(window));
+        for window in lingering {
+            self.write_late(window);
+        }
         self.write_ambient();
         self.events.push(Event::End { unseen });
     }
@@ -581,7 +584,9 @@ mod tests {
         let other = ledger.open(class("BTest"), None, 1);
         let part = ledger.open(class("ATest"), None, 1);
         ledger.add_outcome(Some(&class("ATest")), &[], Outcome::Failed);
-        [suite, other, part].map(|window| ledger.close(window, 2));
+        for window in [suite, other, part] {
+            ledger.close(window, 2);
+        }
         let events = ledger.take_events();
         assert_eq!(closed(&events, suite).outcome, Outcome::Failed);
         assert_eq!(closed(&events, part).outcome, Outcome::Failed);
@@ -611,7 +616,9 @@ mod tests {
         ledger.count_test(Some(&class("ATest")), &[suite, part]);
         ledger.count_test(Some(&class("Feature")), &[suite, part]);
         ledger.count_test(None, &[suite]);
-        [part, suite].map(|window| ledger.close(window, 1));
+        for window in [part, suite] {
+            ledger.close(window, 1);
+        }
         let events = ledger.take_events();
         assert_eq!(closed(&events, part).tests, 2);
         assert_eq!(closed(&events, suite).tests, 1);

@@ -10,6 +10,9 @@ pub(crate) fn is_resting(frames: &[(String, String)]) -> bool {
     let Some((_, park)) = frames.first() else {
         return false;
     };
+    if frames.iter().any(serves_virtual_threads) {
+        return true;
+    }
     if park != "park" {
         return false;
     }
@@ -24,6 +27,11 @@ pub(crate) fn is_resting(frames: &[(String, String)]) -> bool {
         let waiting = &frames[1..pool];
         waiting.iter().all(is_of_the_jdk) && !waits_for_a_time(waiting)
     })
+}
+
+/// The thread that lets virtual threads go on runs nothing else, for ever.
+fn serves_virtual_threads((class, method): &(String, String)) -> bool {
+    class == "java/lang/VirtualThread" && method == "unblockVirtualThreads"
 }
 
 fn is_of_the_jdk((class, _): &(String, String)) -> bool {

@@ -11,7 +11,9 @@ pub(crate) struct UseSet {
 
 impl UseSet {
     pub(crate) fn add_probes(&mut self, probes: &[u32]) {
-        probes.iter().for_each(|&probe| self.probes.add(probe));
+        for &probe in probes {
+            self.probes.add(probe);
+        }
     }
 
     pub(crate) fn add_thing(&mut self, thing: u32) {

@@ -213,6 +213,25 @@ impl Jvmti {
         names
     }
 
+    /// A class of the boot loader by its VM name, if it is loaded. It is not
+    /// initialized by this.
+    pub(crate) fn loaded_class<'a>(self, jni: Jni<'a>, name: &str) -> Option<Local<'a>> {
+        let (mut count, mut classes) = (0, ptr::null_mut());
+        call!(self, GetLoadedClasses, &raw mut count, &raw mut classes)?;
+        // SAFETY: the JVM returned `count` references in memory of its own.
+        let references = unsafe { std::slice::from_raw_parts(classes, count as usize) };
+        let mut found = None;
+        for class in references.iter().filter_map(|&class| jni.local(class)) {
+            if found.is_none() && self.class_name(class).as_deref() == Some(name) {
+                found = Some(class);
+            } else {
+                jni.release(class);
+            }
+        }
+        self.deallocate(classes.cast());
+        found
+    }
+
     /// Sends loaded classes through the load hook again.
     pub(crate) fn retransform(self, classes: &[Local<'_>]) -> bool {
         let classes: Vec<_> = classes.iter().map(|class| class.as_raw()).collect();

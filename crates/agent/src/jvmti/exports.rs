@@ -3,6 +3,11 @@
 //! Each runs under [`guarded`]: a panic stays inside, the user's program goes
 //! on, and the trace tells that it proves nothing.
 
+#![allow(
+    unreachable_pub,
+    reason = "the JVM reaches these functions by their names"
+)]
+
 use std::ffi::{CStr, OsStr, c_char, c_uchar, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,13 +27,10 @@ pub(super) fn guarded<T>(default: T, body: impl FnOnce(&'static Agent) -> T) -> 
     let Some(agent) = agent::current() else {
         return default;
     };
-    match catch_unwind(AssertUnwindSafe(|| body(agent))) {
-        Ok(value) => value,
-        Err(_) => {
-            agent.give_up();
-            default
-        }
-    }
+    catch_unwind(AssertUnwindSafe(|| body(agent))).unwrap_or_else(|_| {
+        agent.give_up();
+        default
+    })
 }
 
 /// Called by the JVM before it starts (JVMTI specification, "Agent Start-Up").
@@ -157,7 +159,7 @@ extern "system" fn thread_start(_: *mut sys::jvmtiEnv, env: *mut jni_sys::JNIEnv
     let jni = unsafe { Jni::new(env) };
     guarded((), |agent| {
         if let Some(thread) = jni.local(thread) {
-            agent.thread_started(jni, thread);
+            agent.thread_begins(jni, thread);
         }
     });
 }
@@ -172,7 +174,6 @@ extern "system" fn thread_end(_: *mut sys::jvmtiEnv, env: *mut jni_sys::JNIEnv, 
     });
 }
 
-#[expect(clippy::too_many_arguments, reason = "the JVM's signature")]
 extern "system" fn class_file_load_hook(
     _jvmti: *mut sys::jvmtiEnv,
     env: *mut jni_sys::JNIEnv,
@@ -251,7 +252,7 @@ pub extern "system" fn Java_java_lang__00024Fewest_note(
     // SAFETY: the JVM passes the calling thread's environment.
     let jni = unsafe { Jni::new(env) };
     guarded((), |agent| {
-        agent.note(jni, jni.local(first), jni.local(second), hook)
+        agent.note(jni, jni.local(first), jni.local(second), hook);
     });
 }
 

@@ -56,6 +56,10 @@ impl<'a> Jni<'a> {
         }
     }
 
+    #[expect(
+        clippy::unused_self,
+        reason = "the reference is valid as long as this environment is"
+    )]
     pub(super) fn local(self, object: sys::jobject) -> Option<Local<'a>> {
         (!object.is_null()).then_some(Local {
             object,
@@ -294,22 +298,16 @@ impl<'a> Jni<'a> {
         // Every thread class inherits the field from `Thread`, and JDK classes
         // are never unloaded, so that its number stays valid.
         static FIELD: OnceLock<usize> = OnceLock::new();
-        let field = match FIELD.get() {
-            Some(field) => *field,
-            None => {
-                let class = self.class_of(thread)?;
-                let found = call!(
-                    self,
-                    GetFieldID,
-                    class.object,
-                    c"tid".as_ptr(),
-                    c"J".as_ptr()
-                );
-                if self.clear_exception() || found.is_null() {
-                    return None;
-                }
-                *FIELD.get_or_init(|| found as usize)
+        let field = if let Some(field) = FIELD.get() {
+            *field
+        } else {
+            let class = self.class_of(thread)?;
+            let (name, descriptor) = (c"tid".as_ptr(), c"J".as_ptr());
+            let found = call!(self, GetFieldID, class.object, name, descriptor);
+            if self.clear_exception() || found.is_null() {
+                return None;
             }
+            *FIELD.get_or_init(|| found as usize)
         };
         let field = field as sys::jfieldID;
         Some(call!(self, GetLongField, thread.object, field) as u64)
@@ -325,10 +323,6 @@ impl<'a> Jni<'a> {
             descriptor.as_ptr()
         );
         (!self.clear_exception() && !method.is_null()).then_some(method)
-    }
-
-    pub(crate) fn is_instance(self, object: Local<'_>, class: Local<'_>) -> bool {
-        call!(self, IsInstanceOf, object.object, class.object) != 0
     }
 
     /// The text of a `java.lang.String`.

@@ -71,6 +71,7 @@ fn drain_array(bytes: *mut u8, first: u32, hits: &mut Vec<u32>) {
     // The elements of an array stand at a multiple of 4 in every layout of
     // HotSpot, also with compact headers, but not always at a multiple of 8.
     for word in 0..PROBES_PER_HOLDER as usize / 4 {
+        #[expect(clippy::cast_ptr_alignment, reason = "aligned, as said above")]
         // SAFETY: `word` stays within the array's 32,768 bytes, which the
         // critical section keeps in place; Java writes single bytes, and only
         // ones, so that whole words may be swapped.

@@ -4,6 +4,8 @@
 //! Fixtures call `Mark.somewhere()` at the places whose attribution counts; the
 //! class `Mark` is made from the calls that they hold.
 
+#![allow(dead_code, reason = "each test file uses its own part of this module")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -134,9 +136,10 @@ impl Stage {
         self.watched(run.args(args.iter().copied()).finish().unwrap())
     }
 
-    /// The trace of the only JVM that ran tests.
+    /// The trace of the only JVM that nobody else's test started.
     pub(crate) fn watched(&self, finished: Finished) -> Watched {
-        let traces = trace_files(&self.project.path("agent"));
+        let mut traces = trace_files(&self.project.path("agent"));
+        traces.retain(|path| !is_child(&read_file(path).unwrap()));
         assert_eq!(
             traces.len(),
             1,
@@ -147,6 +150,10 @@ impl Stage {
         let trace = read_file(&traces[0]).unwrap();
         Watched { finished, trace }
     }
+}
+
+fn is_child(trace: &Trace) -> bool {
+    matches!(trace.events.first(), Some(Event::Jvm(jvm)) if jvm.parent.is_some())
 }
 
 /// Traces below a folder, at any depth.
@@ -307,7 +314,7 @@ impl Watched {
                     rest.push(format!("doubt {class:?}: {why}"));
                 }
                 Event::End { unseen } if !unseen.is_empty() => {
-                    rest.push(format!("unseen {unseen:?}"))
+                    rest.push(format!("unseen {unseen:?}"));
                 }
                 _ => {}
             }
@@ -339,8 +346,9 @@ impl Watched {
             writeln!(text, ":{}", words(&marks)).unwrap();
         }
         writeln!(text, "ambient:{}", words(&ambient)).unwrap();
-        rest.iter()
-            .for_each(|line| writeln!(text, "{line}").unwrap());
+        for line in rest {
+            writeln!(text, "{line}").unwrap();
+        }
         text
     }
 
@@ -387,15 +395,6 @@ impl Watched {
         lingering
     }
 
-    /// The test classes that have a window.
-    pub(crate) fn opened(&self) -> BTreeSet<ClassName> {
-        let opened = self.trace.events.iter().filter_map(|event| match event {
-            Event::Opened(open) => Some(open.class.clone()),
-            _ => None,
-        });
-        opened.collect()
-    }
-
     pub(crate) fn classes(&self) -> impl Iterator<Item = &ClassEntry> {
         self.trace.events.iter().filter_map(|event| match event {
             Event::Class(entry) => Some(entry),
@@ -409,6 +408,25 @@ impl Watched {
             _ => None,
         });
         doubts.collect()
+    }
+
+    /// The methods of a class that tests ran, by name.
+    pub(crate) fn used(&self, class: &ClassEntry) -> Vec<String> {
+        let closed = self.trace.events.iter().filter_map(|event| match event {
+            Event::Closed(close) => Some(&close.uses),
+            _ => None,
+        });
+        let own = class.first_probe..class.first_probe + class.methods.len() as u32;
+        let mut names: Vec<String> = closed
+            .flat_map(|uses| {
+                let from = uses.probes.partition_point(|probe| *probe < own.start);
+                let to = uses.probes.partition_point(|probe| *probe < own.end);
+                &uses.probes[from..to]
+            })
+            .map(|probe| class.methods[(probe - own.start) as usize].name.to_string())
+            .collect();
+        names.dedup();
+        names
     }
 
     fn marks(&self, uses: &Uses) -> Vec<String> {
@@ -427,5 +445,5 @@ impl Watched {
 }
 
 fn words(marks: &BTreeSet<String>) -> String {
-    marks.iter().map(|mark| format!(" {mark}")).collect()
+    marks.iter().flat_map(|mark| [" ", mark]).collect()
 }
