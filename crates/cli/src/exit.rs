@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use fewest_run::{LaunchError, OutlookError, ProjectFileError};
+use fewest_store::ReadError;
 
 use crate::input::InputError;
 
@@ -25,7 +26,8 @@ pub(crate) const DIFFERENCES: Exit = Exit(1);
 pub(crate) const UNHEALTHY: Exit = Exit(1);
 /// `init` found a project file.
 pub(crate) const EXISTS: Exit = Exit(1);
-/// `why` or `covers` was asked about a name that is not known.
+/// `why` or `covers` was asked about a name that is not known, or there are no
+/// records to answer from.
 pub(crate) const NOT_FOUND: Exit = Exit(1);
 /// Something that the command line names cannot be read.
 pub(crate) const INPUT: Exit = Exit(66);
@@ -45,8 +47,10 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
     if error.is::<ProjectFileError>() {
         return PROJECT_FILE;
     }
-    if let Some(OutlookError::ProjectFile(_)) = error.downcast_ref() {
-        return PROJECT_FILE;
+    match error.downcast_ref() {
+        Some(OutlookError::ProjectFile(_)) => return PROJECT_FILE,
+        Some(OutlookError::Store(ReadError::Missing { .. })) => return NOT_FOUND,
+        _ => {}
     }
     match error.downcast_ref() {
         Some(LaunchError::ProjectFile(_)) => PROJECT_FILE,

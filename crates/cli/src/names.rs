@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(near("CalcualtorTest", known.iter()), ["p.CalculatorTest"]);
         assert_eq!(
             unknown("test", "Parser", known.iter()),
-            "no test `Parser` is known; did you mean p.ParserTest or p.ParserFuzzTest?"
+            "no test `Parser` is known; did you mean p.ParserTest or q.ParserFuzzTest?"
         );
         assert_eq!(
             unknown("test", "Zebra", known.iter()),

@@ -1,5 +1,7 @@
 //! What a run came to, in a few lines.
 
+use std::collections::BTreeMap;
+
 use fewest_model::Outcome;
 use fewest_report::counted;
 use fewest_run::{Merged, NOT_WATCHED, Overview, TestReport};
@@ -9,10 +11,11 @@ use fewest_select::Technique;
 const NAMED: usize = 3;
 
 /// The line before the build starts.
-pub(crate) fn header(technique: Technique, overview: Option<&Overview>) -> String {
-    let Some(overview) = overview.filter(|overview| overview.tests > 0) else {
-        return format!("{technique}, no records yet: everything runs and is recorded");
-    };
+pub(crate) fn header(technique: Technique, overview: &Overview, collects: bool) -> String {
+    if overview.tests == 0 {
+        let recorded = if collects { " and is recorded" } else { "" };
+        return format!("{technique}, no records yet: everything runs{recorded}");
+    }
     let tests = counted(overview.tests as usize, "test class", "test classes");
     let from = match overview.revisions.as_slice() {
         [] => String::new(),
@@ -58,15 +61,28 @@ pub(crate) fn closing(merged: &Merged) -> String {
 
 /// Names the tests whose run proved nothing.
 pub(crate) fn doubtful(merged: &Merged) -> Option<String> {
-    let all: Vec<String> = merged
-        .tests
+    let mut groups: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for test in &merged.tests {
+        if let Some(first) = doubts(test).first() {
+            groups.entry(first).or_default().push(simple(test).into());
+        }
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, tests)| std::cmp::Reverse(tests.len()));
+    let more: usize = groups
         .iter()
-        .filter_map(|test| {
-            let first = doubts(test).into_iter().next()?;
-            Some(format!("{} ({first})", simple(test)))
-        })
+        .skip(NAMED)
+        .map(|(_, tests)| tests.len())
+        .sum();
+    let mut parts: Vec<String> = groups
+        .iter()
+        .take(NAMED)
+        .map(|(doubt, tests)| format!("{} ({doubt})", some_of(tests)))
         .collect();
-    (!all.is_empty()).then(|| format!("no proof, so they run again: {}", some_of(&all)))
+    if more > 0 {
+        parts.push(format!("and {more} more"));
+    }
+    (!parts.is_empty()).then(|| format!("no proof, so they run again: {}", parts.join("; ")))
 }
 
 /// Why a test's run proved nothing, unless the user wanted it so.
@@ -160,7 +176,7 @@ mod tests {
             records: 400,
             revisions: revisions.iter().map(|&r| r.to_owned()).collect(),
         };
-        let header = |revisions: &[&str]| header(Technique::Hybrid, Some(&overview(revisions)));
+        let header = |revisions: &[&str]| header(Technique::Hybrid, &overview(revisions), true);
         assert_eq!(header(&[]), "hybrid, 361 test classes");
         assert_eq!(
             header(&["4f2c19a0b"]),
@@ -171,7 +187,7 @@ mod tests {
             "hybrid, 361 test classes, records from 4f2c19a and 3 others"
         );
         assert_eq!(
-            super::header(Technique::File, None),
+            super::header(Technique::File, &Overview::default(), true),
             "file, no records yet: everything runs and is recorded"
         );
     }
@@ -194,15 +210,20 @@ mod tests {
 
     #[test]
     fn three_doubts_are_named_and_the_others_counted() {
-        let tests = ["A", "B", "C", "D", "E"]
-            .map(|name| TestReport {
-                doubts: vec!["x".into(), "y".into()],
+        let doubted = |names: &[(&str, &str)]| {
+            let tests = names.iter().map(|(name, doubt)| TestReport {
+                doubts: vec![(*doubt).to_owned(), "other".into()],
                 ..test(name, "run", 1)
-            })
-            .to_vec();
+            });
+            doubtful(&merged(tests.collect())).unwrap()
+        };
         assert_eq!(
-            doubtful(&merged(tests)).unwrap(),
-            "no proof, so they run again: A (x), B (x), C (x) and 2 more"
+            doubted(&[("A", "x"), ("B", "x"), ("C", "x"), ("D", "x"), ("E", "y")]),
+            "no proof, so they run again: A, B, C and 1 more (x); E (y)"
+        );
+        assert_eq!(
+            doubted(&[("A", "x"), ("B", "y"), ("C", "z"), ("D", "v"), ("E", "w")]),
+            "no proof, so they run again: D (v); E (w); A (x); and 2 more"
         );
         let mut unwatched = test("A", "run", 1);
         unwatched.doubts = vec![NOT_WATCHED.into()];

@@ -86,8 +86,11 @@ fn name(request: &TaskRequest) -> String {
     same.test_classes = None;
     same.run_all = None;
     let text = serde_json::to_vec(&same).unwrap_or_default();
-    let module: String = request
-        .module
+    let module = match request.module.as_str() {
+        "" => "root",
+        module => module,
+    };
+    let module: String = module
         .chars()
         .map(|c| {
             if c.is_alphanumeric() || c == '-' {

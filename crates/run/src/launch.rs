@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fewest_agent::Config;
 use fewest_build::maven::{Invocation, MavenBuild, MavenError, Surroundings, unpack_extension};
 use fewest_select::Technique;
-use fewest_store::{Overview, Reader};
+use fewest_store::{Overview, ReadError, Reader};
 use thiserror::Error;
 
 use crate::agent_library::unpack_agent;
@@ -72,8 +72,8 @@ pub struct Launch {
     command: Command,
     /// What the user should know before the build starts.
     pub warnings: Vec<String>,
-    /// What the store holds; `None` where there is none that can be read.
-    pub overview: Option<Overview>,
+    /// What the store holds, or why that cannot be told.
+    pub overview: Result<Overview, ReadError>,
 }
 
 impl Launch {
@@ -171,14 +171,17 @@ impl Launch {
             settings,
             command: Command::new(""),
             warnings,
-            overview: Reader::open(&project.folder())
-                .and_then(|reader| reader.overview())
-                .ok(),
+            overview: Reader::open(&project.folder()).and_then(|reader| reader.overview()),
         })
     }
 
     pub fn technique(&self) -> Technique {
         self.settings.technique
+    }
+
+    /// Whether the tests' JVMs are watched.
+    pub fn collects(&self) -> bool {
+        self.settings.collect
     }
 
     /// Whether everything runs because the project wants that every so often.

@@ -7,8 +7,9 @@ use std::process::{ExitCode, ExitStatus};
 
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand, ValueEnum};
-use fewest_run::{Launch, LaunchError, LaunchOptions, Launched, Merged, Notice};
+use fewest_run::{Launch, LaunchError, LaunchOptions, Launched, Merged, Notice, Overview};
 use fewest_select::Technique;
+use fewest_store::ReadError;
 use serde_json::json;
 
 use crate::screen::Screen;
@@ -156,9 +157,7 @@ impl<'a> Build<'a> {
         for warning in &launch.warnings {
             self.screen.warn(warning);
         }
-        let technique = launch.technique();
-        let header = summary::header(technique, launch.overview.as_ref());
-        self.screen.say(&header);
+        let readable = self.say_header(&launch);
         if launch.is_full_run_due() {
             self.screen
                 .say("a full run is due, as `full-run-every` in fewest.toml wants it");
@@ -168,7 +167,7 @@ impl<'a> Build<'a> {
                 .say("without the agent nothing can be left out of a plain command");
         }
         let launched = launch.run()?;
-        self.tell(&launched);
+        self.tell(&launched, readable);
         if let (Some(path), Ok(merged)) = (&self.options.report, &launched.merged) {
             self.write_report(path, merged, &launched)?;
         }
@@ -176,6 +175,24 @@ impl<'a> Build<'a> {
             self.collect()?;
         }
         Ok(exit_code(&launched))
+    }
+
+    /// The first line. False if the store cannot be read.
+    fn say_header(&self, launch: &Launch) -> bool {
+        let empty = Overview::default();
+        let overview = match &launch.overview {
+            Ok(overview) => overview,
+            Err(ReadError::Missing { .. }) => &empty,
+            Err(error) => {
+                let technique = launch.technique();
+                let text = format!("{technique}, but everything runs: {error}");
+                self.screen.warn(&text);
+                return false;
+            }
+        };
+        let header = summary::header(launch.technique(), overview, launch.collects());
+        self.screen.say(&header);
+        true
     }
 
     fn launch_options(&self) -> LaunchOptions {
@@ -234,15 +251,16 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// Tells what a build came to.
-    fn tell(&self, launched: &Launched) {
+    /// Tells what a build came to. What was told before it started is not
+    /// told again.
+    fn tell(&self, launched: &Launched, readable: bool) {
         if launched.interrupted_by.is_some() {
             self.screen
                 .warn("interrupted; what had come to its end is kept");
         }
         self.tell_merge_error(launched);
         let Ok(merged) = &launched.merged else { return };
-        for line in &merged.lines {
+        for line in merged.lines.iter().filter(|_| readable) {
             self.screen.warn(line.trim_start_matches("fewest: "));
         }
         for warning in &merged.warnings {
@@ -257,7 +275,9 @@ impl<'a> Build<'a> {
             self.screen.say(&line);
         }
         if merged.tests.is_empty() {
-            self.screen.say(self.without_tests());
+            if let Some(line) = self.without_tests() {
+                self.screen.say(line);
+            }
             return;
         }
         if self.shadow {
@@ -299,14 +319,17 @@ impl<'a> Build<'a> {
         }
     }
 
-    fn without_tests(&self) -> &'static str {
+    fn without_tests(&self) -> Option<&'static str> {
         match (&self.target, self.options.collect) {
-            (Target::Command(_), Collect::Now) => {
+            (Target::Command(_), Collect::Now) => Some(
                 "no test JVM was seen, so nothing was left out and nothing learned; \
-                 `fewest doctor` tells whether the agent loads"
+                 `fewest doctor` tells whether the agent loads",
+            ),
+            (Target::Command(_), Collect::Off) => {
+                Some("nothing was watched, so nothing was learned")
             }
-            (Target::Command(_), _) => "nothing was watched, so nothing was learned",
-            (Target::Maven(_), _) => "no tests ran",
+            (Target::Command(_), Collect::Later) => None,
+            (Target::Maven(_), _) => Some("no tests ran"),
         }
     }
 

@@ -264,5 +264,28 @@ fn first_line(command: &mut Command) -> Result<String, String> {
     let text = [stdout, stderr].concat();
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().find(|line| !line.trim().is_empty());
-    Ok(line.unwrap_or_default().trim().to_owned())
+    Ok(without_colours(line.unwrap_or_default()).trim().to_owned())
+}
+
+/// Maven writes its version in bold even to a pipe.
+fn without_colours(line: &str) -> String {
+    let mut parts = line.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        text + part.split_once('m').map_or(part, |(_, rest)| rest)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_taken_out() {
+        assert_eq!(
+            without_colours("\u{1b}[1mApache Maven\u{1b}[m 3"),
+            "Apache Maven 3"
+        );
+        assert_eq!(without_colours("plain mm"), "plain mm");
+    }
 }
