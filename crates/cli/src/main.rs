@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arguments;
 mod commands;
 mod exit;
 mod hint;
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let cli = commands::Cli::parse();
+    let cli = commands::Cli::parse_from(arguments::separate(std::env::args_os()));
     match commands::run(cli) {
         Ok(code) => code,
         Err(error) => {
