@@ -33,7 +33,10 @@ struct Case {
 #[serde(untagged)]
 enum FileText {
     Same(String),
-    Edited { before: Option<String>, after: Option<String> },
+    Edited {
+        before: Option<String>,
+        after: Option<String>,
+    },
 }
 
 impl FileText {
@@ -79,10 +82,16 @@ fn compile(cases: &[Case], folder: &Path, jars: &[PathBuf]) {
             let classes = folder.join(&case.name).join(name);
             fs::create_dir_all(&classes).unwrap();
             let mut job = Compilation::new()
-                .options(["--release".to_owned(), case.release.to_string(), "-g".to_owned()])
+                .options([
+                    "--release".to_owned(),
+                    case.release.to_string(),
+                    "-g".to_owned(),
+                ])
                 .classpath(jars);
             for (path, text) in &case.files {
-                let Some(text) = text.at(version) else { continue };
+                let Some(text) = text.at(version) else {
+                    continue;
+                };
                 if path.ends_with(".java") {
                     job = job.source(path, text);
                 } else {
@@ -113,7 +122,8 @@ impl Stage<'_> {
         let _ = fs::remove_dir_all(&classes);
         copy(&self.folder.join(&self.case.name).join(version), &classes);
         for (key, value) in self.case.needs.iter().flatten() {
-            self.project.write("fewest.toml", &format!("{key} = \"{value}\"\n"));
+            self.project
+                .write("fewest.toml", &format!("{key} = \"{value}\"\n"));
         }
     }
 
@@ -121,7 +131,10 @@ impl Stage<'_> {
     fn run(&self, technique: &str) -> Result<BTreeSet<String>, String> {
         let mut classpath = vec![self.project.path("classes")];
         classpath.extend(self.jars.iter().cloned());
-        let classpath = std::env::join_paths(classpath).unwrap().into_string().unwrap();
+        let classpath = std::env::join_paths(classpath)
+            .unwrap()
+            .into_string()
+            .unwrap();
         let report = self.project.path("report.json");
         let java = Jdk::default().java();
         let mut args: Vec<String> = ["exec", "--technique", technique, "--report"]
@@ -130,7 +143,15 @@ impl Stage<'_> {
         args.push(report.to_str().unwrap().into());
         args.push("--".into());
         args.push(java.to_str().unwrap().into());
-        args.extend(["-Xverify:all", "-cp", &classpath, "org.junit.runner.JUnitCore"].map(String::from));
+        args.extend(
+            [
+                "-Xverify:all",
+                "-cp",
+                &classpath,
+                "org.junit.runner.JUnitCore",
+            ]
+            .map(String::from),
+        );
         args.extend(self.case.tests.iter().cloned());
         let finished = self
             .project
@@ -146,7 +167,12 @@ impl Stage<'_> {
                 return Err(format!("doubts about {}: {:?}", test.test, test.doubts));
             }
         }
-        Ok(report.tests.into_iter().filter(|t| t.verdict == "run").map(|t| t.test).collect())
+        Ok(report
+            .tests
+            .into_iter()
+            .filter(|t| t.verdict == "run")
+            .map(|t| t.test)
+            .collect())
     }
 
     /// What is wrong with the case, if anything.
@@ -178,13 +204,22 @@ impl Stage<'_> {
         let name = &self.case.name;
         // A nested class belongs to the outermost one.
         let outermost = |test: &String| test.split('$').next().unwrap().to_owned();
-        let missed: Vec<_> =
-            self.case.must_run.iter().map(outermost).filter(|test| !ran.contains(test)).collect();
+        let missed: Vec<_> = self
+            .case
+            .must_run
+            .iter()
+            .map(outermost)
+            .filter(|test| !ran.contains(test))
+            .collect();
         if !missed.is_empty() {
             return Some(format!("{name}: {technique} MISSED {missed:?}"));
         }
         let counts = self.case.control
-            && self.case.control_for.as_ref().is_none_or(|f| f.iter().any(|f| f == technique));
+            && self
+                .case
+                .control_for
+                .as_ref()
+                .is_none_or(|f| f.iter().any(|f| f == technique));
         (counts && !ran.is_empty()).then(|| format!("{name}: {technique} selects {ran:?}"))
     }
 }
@@ -231,5 +266,11 @@ fn every_case_runs_what_its_edit_can_break() {
         }
     });
     let problems = problems.into_inner().unwrap();
-    assert!(problems.is_empty(), "{} problems in {} cases:\n{}", problems.len(), cases.len(), problems.join("\n"));
+    assert!(
+        problems.is_empty(),
+        "{} problems in {} cases:\n{}",
+        problems.len(),
+        cases.len(),
+        problems.join("\n")
+    );
 }
