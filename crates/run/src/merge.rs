@@ -343,9 +343,15 @@ impl Task {
         }
     }
 
-    /// Takes out what the project does not want to count.
+    /// Takes out what the project does not want to count, and the reports that
+    /// the build writes: they are a result of the run.
     fn drop_ignored_files(&mut self, settings: &RunSettings) {
-        let counts = |path: &Arc<str>| !settings.file.ignores(&relative(path, &settings.root));
+        let reports = self.request.reports.clone();
+        let counts = |path: &Arc<str>| {
+            let is_report = |reports: &PathBuf| Path::new(&**path).starts_with(reports);
+            !settings.file.ignores(&relative(path, &settings.root))
+                && !reports.as_ref().is_some_and(is_report)
+        };
         for result in self.runs.values_mut() {
             result.uses.files.retain(|path, _| counts(path));
             result.uses.listings.retain(counts);

@@ -29,10 +29,11 @@ struct BuildOptions {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// Say nothing unless something is wrong.
-    #[arg(long, short, conflicts_with = "verbose")]
+    // No short forms: `-q` and `-v` are Maven's.
+    #[arg(long, conflicts_with = "verbose")]
     quiet: bool,
     /// Say of each test why it ran.
-    #[arg(long, short)]
+    #[arg(long)]
     verbose: bool,
 }
 
