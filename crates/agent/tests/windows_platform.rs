@@ -5,7 +5,7 @@ mod windows_support;
 use std::path::PathBuf;
 
 use fewest_testkit::{Jdk, maven_jar, maven_jars};
-use windows_support::{Stage, Watched};
+use windows_support::Stage;
 
 fn console(version: &str) -> Vec<PathBuf> {
     let name = format!("org.junit.platform:junit-platform-console-standalone:{version}");
@@ -146,16 +146,16 @@ const FIRST_CLASSES: &[&str] = &[
 
 const VERSIONS: &[&str] = &["1.0.3", "1.2.0", "1.3.2", "1.9.3", "1.13.4", "6.0.1"];
 
-fn watch(stage: &mut Stage, version: &str, classes: &[&str], more: &[&str]) -> Watched {
-    stage.set_jars(&console(version));
-    stage.watch(&Jdk::default(), MAIN, &arguments(version, classes, more))
-}
-
 #[test]
 fn jupiter_from_5_0_to_6() {
     let mut stage = Stage::new(FIRST, &console("1.0.3"));
     for version in VERSIONS {
-        let watched = watch(&mut stage, version, FIRST_CLASSES, &[]);
+        stage.set_jars(&console(version));
+        let arguments = arguments(version, FIRST_CLASSES, &[]);
+        let watched = match *version {
+            "1.0.3" | "6.0.1" => stage.watch(&Jdk::default(), MAIN, &arguments),
+            _ => stage.trace(&Jdk::default(), MAIN, &arguments),
+        };
         assert_eq!(
             watched.summary(),
             "\
@@ -360,8 +360,7 @@ fn parallel_classes_share_what_ran_at_the_same_time() {
     for version in ["1.3.2", "1.13.4", "6.0.1"] {
         stage.set_jars(&console(version));
         let arguments = arguments(version, &["OneTest", "TwoTest", "ThreeTest"], &parallel);
-        let run = stage.traced(&Jdk::default(), MAIN).args(arguments);
-        let watched = stage.watched(run.finish().unwrap());
+        let watched = stage.trace(&Jdk::default(), MAIN, &arguments);
         assert_eq!(
             watched.outcomes(),
             "OneTest passed 2\nThreeTest skipped 1\nTwoTest failed 2\nambient\n",

@@ -95,7 +95,12 @@ fn run_classes(stage: &Stage, classes: &[&str], more: &[&str]) -> Watched {
     let classes = classes.join(",");
     let mut arguments = vec!["-testclass", &classes, "-usedefaultlisteners", "false"];
     arguments.extend(more);
-    stage.watch(&Jdk::default(), MAIN, &arguments)
+    if more.is_empty() {
+        stage.watch(&Jdk::default(), MAIN, &arguments)
+    } else {
+        // What parallel tests print comes in any order.
+        stage.trace(&Jdk::default(), MAIN, &arguments)
+    }
 }
 
 /// What several classes share counts for all; so does whatever else runs at

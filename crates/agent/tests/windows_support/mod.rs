@@ -71,7 +71,8 @@ impl Stage {
 
     pub(crate) fn plain(&self, jdk: &Jdk, main: &str) -> JavaRun {
         JavaRun::new(jdk, main)
-            .jvm_args(["-Xverify:all", "-Xshare:auto"])
+            // Short programs spend most of their time in the second compiler.
+            .jvm_args(["-Xverify:all", "-XX:TieredStopAtLevel=1"])
             .classpath([self.project.path("classes")])
             .classpath(&self.jars)
             .current_dir(self.project.root())
@@ -121,6 +122,12 @@ impl Stage {
             .unwrap();
         assert_same(&plain, &traced);
         self.watched(traced)
+    }
+
+    /// Runs under the agent, and reads the trace.
+    pub(crate) fn trace(&self, jdk: &Jdk, main: &str, args: &[&str]) -> Watched {
+        let run = self.traced(jdk, main).args(args.iter().copied());
+        self.watched(run.finish().unwrap())
     }
 
     /// Runs under the agent and leaves classes out.
