@@ -338,6 +338,7 @@ enum Kind {
     DropDebugTables,
     RenameSource,
     Number,
+    CatchAll,
     MethodFlag,
     MakePrivate,
     MakeStatic,
@@ -360,13 +361,14 @@ const BY_REWRITER: [Kind; 9] = [
     Kind::Wrap,
 ];
 
-const BY_BYTES: [Kind; 14] = [
+const BY_BYTES: [Kind; 15] = [
     Kind::SwapMethods,
     Kind::MoveLines,
     Kind::RenameVariable,
     Kind::DropDebugTables,
     Kind::RenameSource,
     Kind::Number,
+    Kind::CatchAll,
     Kind::MethodFlag,
     Kind::MakePrivate,
     Kind::MakeStatic,
@@ -420,6 +422,7 @@ fn apply(bytes: &[u8], edit: Edit, serial: usize) -> Option<(Vec<u8>, Effect)> {
         Kind::DropDebugTables => drop_debug_tables(&class, edit),
         Kind::RenameSource => rename_source(&class, serial),
         Kind::Number => change_number(&class, edit),
+        Kind::CatchAll => catch_all(&class, edit),
         Kind::MethodFlag | Kind::MakePrivate | Kind::MakeStatic => change_flags(&class, edit),
         Kind::ClassFlag => {
             let flags = class.access | access::SYNTHETIC;
@@ -739,6 +742,20 @@ fn holds(value: &ElementValue, number: u16) -> bool {
         ElementValue::Array(values) => values.iter().any(|value| holds(value, number)),
         _ => false,
     }
+}
+
+/// Lets a handler of one class of exceptions handle all.
+fn catch_all(class: &ClassFile<'_>, edit: Edit) -> Option<(Vec<u8>, Effect)> {
+    let (method, code) = pick_code(class, edit.member)?;
+    let handlers: Vec<_> = code
+        .handlers()
+        .enumerate()
+        .filter(|(_, handler)| handler.catch_type != 0)
+        .collect();
+    let (entry, _) = *pick(&handlers, edit.detail)?;
+    let bytes = patched(class.bytes, code.handler_offset(entry) + 6, 0);
+    let key = key(class, &class.methods()[method]);
+    Some((bytes, Parts::method(key).into()))
 }
 
 /// Flags are part of the method, and of the shape if a search can find it.
