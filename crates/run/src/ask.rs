@@ -165,6 +165,7 @@ fn make_plan(judged: &[Judged], snapshot: &Snapshot, variables: BTreeMap<String,
     Plan {
         tests,
         class_path: class_path_print(snapshot).to_string(),
+        entries: Some(snapshot.entries().map(Path::to_owned).collect()),
         variables: Some(variables),
     }
 }

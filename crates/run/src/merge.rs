@@ -195,8 +195,11 @@ struct TestResult {
 impl Task {
     /// `None` for a folder in which no tests ran.
     fn read(folder: &Path, settings: &RunSettings) -> Option<Self> {
-        let request = TaskRequest::read(folder).ok()?;
+        let mut request = TaskRequest::read(folder).ok()?;
         let plan = Plan::read(folder).unwrap_or_default();
+        if let Some(entries) = &plan.entries {
+            request.classpath.clone_from(entries);
+        }
         let own = || variables(&request);
         let variables = plan.variables.clone().unwrap_or_else(own);
         let snapshot = take_snapshot(&request, &settings.root, &settings.file, &variables);
@@ -277,6 +280,9 @@ impl Task {
         for (class, report) in &reports.classes {
             let result = self.runs.entry(class.clone()).or_default();
             if result.outcome.is_none() {
+                let cases = report.cases;
+                result.tests = cases.passed + cases.skipped + cases.flaky + cases.failed;
+                result.millis = report.millis;
                 result
                     .uses
                     .doubts

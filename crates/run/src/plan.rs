@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fewest_model::ClassName;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,11 @@ pub struct Plan {
     pub tests: Vec<PlannedTest>,
     /// Stands for everything that the class path held when the plan was made.
     pub class_path: String,
+    /// The entries of the class path, those that manifests add included. Some
+    /// builds put the whole class path into the manifest of a jar that they
+    /// delete when the tests have run.
+    #[serde(default)]
+    pub entries: Option<Vec<PathBuf>>,
     /// The environment variables that the tests saw: a script may have set
     /// some, which the process that keeps the records does not see.
     #[serde(default)]
