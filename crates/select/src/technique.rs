@@ -19,7 +19,7 @@ pub enum Technique {
     /// A test runs when a class or file that it used has changed (Ekstazi).
     File,
     /// A test runs when a method that it ran, the shape of a class that it
-    /// used, or a file has changed (HyRTS).
+    /// used, or a file has changed (`HyRTS`).
     #[default]
     Hybrid,
 }
