@@ -92,7 +92,10 @@ fn compile(cases: &[Case], folder: &Path, jars: &[PathBuf]) {
                 let Some(text) = text.at(version) else {
                     continue;
                 };
-                if path.ends_with(".java") {
+                if Path::new(path)
+                    .extension()
+                    .is_some_and(|kind| kind == "java")
+                {
                     job = job.source(path, text);
                 } else {
                     let path = classes.join(path);
@@ -123,7 +126,7 @@ impl Stage<'_> {
         copy(&self.folder.join(&self.case.name).join(version), &classes);
         for (key, value) in self.case.needs.iter().flatten() {
             self.project
-                .write("fewest.toml", &format!("{key} = \"{value}\"\n"));
+                .write("fewest.toml", format!("{key} = \"{value}\"\n"));
         }
     }
 

@@ -105,9 +105,9 @@ impl Names {
             },
             Event::End { unseen } => {
                 println!("end, {} classes unseen", unseen.len());
-                unseen
-                    .iter()
-                    .for_each(|class| println!("                unseen {}", class.dotted()));
+                for class in unseen {
+                    println!("                unseen {}", class.dotted());
+                }
             }
         }
     }
