@@ -121,14 +121,14 @@ FailDownTest failed 1: failDown failDownTest
 FailNewTest failed 1: failNew
 FailTest failed 2: failBad failGood
 FailUpTest failed 0: failUp
-IgnoredTest skipped 0: ignoredStatic
+IgnoredTest passed 1: ignoredStatic
 OldAllTest passed 0: oldAllStatic oldAllSuite oldPartConstructor
 OldFailTest failed 1: oldFailOne
 OldPartTest passed 1: oldPart oldPartConstructor
 OldTest passed 2: oldConstructor oldOne oldSetUp oldStatic oldTwo
 ParamTest passed 2: paramConstructor paramData paramStatic paramTest
 PartFailTest failed 1: partFail
-PartIgnoredTest skipped 1: partIgnoredOn
+PartIgnoredTest passed 2: partIgnoredOn
 PartTest passed 1: part
 PlainTest passed 3: plainAfter plainAfterClass plainBefore plainBeforeClass plainConstructor plainInherited plainOne plainStatic plainTwo
 ambient: allStatic emptyStatic ignoredStatic oldAllStatic oldStatic paramStatic plainStatic
@@ -186,7 +186,7 @@ OldPartTest passed 0 left-out: oldPartConstructor
 OldTest passed 0 left-out: oldConstructor oldStatic
 ParamTest passed 0 left-out: paramData paramStatic
 PartFailTest passed 0 left-out:
-PartIgnoredTest skipped 1: partIgnoredOn
+PartIgnoredTest passed 2: partIgnoredOn
 PartTest passed 1: part
 PlainTest passed 0 left-out: plainStatic
 ambient: allStatic oldAllStatic oldStatic paramStatic plainStatic

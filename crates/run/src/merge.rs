@@ -317,7 +317,16 @@ impl Task {
         let passed = |result: &TestResult| {
             result.outcome == Some(Outcome::Passed) && result.uses.doubts.is_empty()
         };
-        if self.request.run_all.is_some() || self.runs.is_empty() || !self.runs.values().all(passed)
+        // A class that the build did not plan to run was run by another one, a
+        // suite: which of the silent classes is that suite cannot be told.
+        let all_planned = self
+            .runs
+            .keys()
+            .all(|class| self.plan.test(class).is_some());
+        if self.request.run_all.is_some()
+            || self.runs.is_empty()
+            || !all_planned
+            || !self.runs.values().all(passed)
         {
             return;
         }
@@ -364,25 +373,38 @@ impl Task {
         }
     }
 
-    /// Classes and files that changed while the tests ran prove nothing.
+    /// What changed while the tests ran proves nothing: its fingerprint is
+    /// taken now, and the tests may have seen it before.
     fn doubt_changes(&mut self) {
         let moved = self.plan.class_path != class_path_print(&self.snapshot).to_string();
+        let since = UNIX_EPOCH + Duration::from_millis(self.request.started_at);
+        let entries = &self.request.classpath;
         for result in self.runs.values_mut() {
+            let mut changed = Vec::new();
             if moved {
-                result
-                    .uses
-                    .doubts
-                    .push("class files changed while the tests ran".into());
+                changed.push("class files changed while the tests ran".to_owned());
             }
             for (path, stamp) in &result.uses.files {
                 // What was not there is recorded as such, whatever came later.
                 if *stamp != FileStamp::Absent && file_stamp(Path::new(&**path)) != *stamp {
-                    result
-                        .uses
-                        .doubts
-                        .push(format!("the file {path} changed while the test ran"));
+                    changed.push(format!("the file {path} changed while the test ran"));
                 }
             }
+            for path in &result.uses.listings {
+                if is_younger(Path::new(&**path), since) {
+                    changed.push(format!("the directory {path} changed while the tests ran"));
+                }
+            }
+            for element in &result.uses.elements {
+                if let Element::Resource(name) = element
+                    && entries
+                        .iter()
+                        .any(|entry| is_younger(&resource_file(entry, name), since))
+                {
+                    changed.push(format!("the resource {name} changed while the tests ran"));
+                }
+            }
+            result.uses.doubts.extend(changed);
         }
     }
 
@@ -597,6 +619,23 @@ fn trace_files(folder: &Path) -> Vec<PathBuf> {
         .collect();
     files.sort();
     files
+}
+
+/// The file that holds a resource of a class path entry: its own in a folder,
+/// the jar itself in a jar.
+fn resource_file(entry: &Path, name: &str) -> PathBuf {
+    if entry.is_dir() {
+        entry.join(name)
+    } else {
+        entry.to_owned()
+    }
+}
+
+/// Whether a file or directory was changed after a point in time.
+fn is_younger(path: &Path, since: SystemTime) -> bool {
+    fs::metadata(path)
+        .and_then(|metadata| metadata.modified())
+        .is_ok_and(|modified| modified > since)
 }
 
 /// How a file is now, as the agent notes it.

@@ -197,12 +197,14 @@ impl<'a, C: Classes> Expansion<'a, C> {
     }
 
     /// What ran outside of all tests counts for each of them, except what
-    /// concerns another test class: frameworks look at all of them up front.
+    /// makes or describes another test class: frameworks do that up front.
+    /// Other methods of a test class are set-up for many, as `@BeforeSuite`.
     fn add_ambient(&mut self) {
         let run = self.run;
         for &probe in &run.ambient.probes {
             if let Some((class, method)) = run.method(probe)
-                && !self.is_another_test(class)
+                && !((method.is_constructor() || method.is_static_initializer())
+                    && self.is_another_test(class))
             {
                 self.execute(class, method);
             }
