@@ -298,6 +298,20 @@ mod jvm {
     }
 
     #[test]
+    fn a_report_that_cannot_be_written_does_not_fail_the_build() {
+        let demo = Demo::new();
+        let finished = demo.exec(&["--report", "nowhere/run.json"]);
+        assert!(everything_ran(&finished), "{}", finished.stdout);
+        assert!(
+            finished
+                .stderr
+                .contains("fewest: failed to write the report `nowhere/run.json`: No such file"),
+            "{}",
+            finished.stderr
+        );
+    }
+
+    #[test]
     fn a_variable_that_a_script_sets_is_seen_as_the_tests_saw_it() {
         let read = "System.getenv(\"DEMO_REGION\");";
         let demo = Demo::with(&[("RegionTest", read)]);

@@ -265,6 +265,13 @@ impl Task {
                 result.uses.inherit(uses);
             }
         }
+        // Frameworks tell of the beginning and the end of what is left out, too.
+        let left_out = &self.left_out;
+        self.runs.retain(|class, result| {
+            result.tests > 0
+                || result.outcome != Some(Outcome::Passed)
+                || !left_out.contains(class)
+        });
     }
 
     /// The build's reports have a word too: the worse of the two counts.

@@ -1,7 +1,8 @@
 //! The folder of one run: its settings, and a folder for each task in it.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use fewest_select::Technique;
@@ -62,7 +63,7 @@ impl RunFolder {
         let path = project.folder().join("runs").join(name);
         let make = || {
             project.prepare()?;
-            fs::create_dir_all(&path)?;
+            create_private(&path)?;
             fs::write(path.join(SETTINGS), serde_json::to_vec(settings)?)
         };
         make().map_err(|source| RunFolderError {
@@ -78,7 +79,7 @@ impl RunFolder {
         let path = std::env::temp_dir().join(name);
         let make = || {
             // Not where somebody else has prepared a place for us.
-            fs::create_dir(&path)?;
+            DirBuilder::new().mode(0o700).create(&path)?;
             fs::write(path.join(SETTINGS), serde_json::to_vec(settings)?)
         };
         make().map_err(|source| RunFolderError {
@@ -154,6 +155,11 @@ impl RunFolder {
         folders.sort();
         folders.into_iter().map(Self::at).collect()
     }
+}
+
+/// Makes a folder for one's own eyes: environment variables are written there.
+fn create_private(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// Whether the process that made a run's folder is alive.

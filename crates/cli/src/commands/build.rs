@@ -7,7 +7,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand, ValueEnum};
-use fewest_run::{Launch, LaunchError, LaunchOptions, Launched, Merged, Notice, Overview};
+use fewest_run::{Launch, LaunchOptions, Launched, Merged, Notice, Overview, cache_folder};
 use fewest_select::Technique;
 use fewest_store::ReadError;
 use serde_json::json;
@@ -170,10 +170,13 @@ impl<'a> Build<'a> {
         let launched = launch.run()?;
         self.tell(&launched, readable);
         if let (Some(path), Ok(merged)) = (&self.options.report, &launched.merged) {
-            self.write_report(path, merged, &launched)?;
+            let written = self.write_report(path, merged, &launched);
+            if let Err(error) = written {
+                self.screen.warn(&format!("{error:#}"));
+            }
         }
         if self.options.collect == Collect::Later && launched.interrupted_by.is_none() {
-            self.collect()?;
+            self.collect();
         }
         Ok(exit_code(&launched))
     }
@@ -215,9 +218,10 @@ impl<'a> Build<'a> {
         Ok(launch?)
     }
 
-    /// Runs the same build once more to learn what its tests use.
-    fn collect(&self) -> Result<(), LaunchError> {
-        let log = std::env::temp_dir().join(format!("fewest-collect-{}.log", std::process::id()));
+    /// Runs the same build once more to learn what its tests use. The result
+    /// has been shown, so nothing that goes wrong here changes it.
+    fn collect(&self) {
+        let log = cache_folder().join(format!("collect-{}.log", std::process::id()));
         let options = LaunchOptions {
             shadow: false,
             collect: true,
@@ -227,29 +231,28 @@ impl<'a> Build<'a> {
         };
         self.screen
             .say("running the selected tests once more to learn what they use");
-        let launched = match self.prepare(&options) {
-            Ok(launch) => launch.run()?,
-            Err(error) => {
-                self.screen.warn(&format!("nothing was learned: {error:#}"));
-                return Ok(());
-            }
-        };
-        let recorded = match &launched.merged {
-            Ok(merged) => merged.tests.iter().filter(|test| test.recorded).count(),
-            Err(_) => 0,
-        };
-        self.tell_merge_error(&launched);
-        self.screen.say(&format!("{recorded} recorded"));
+        let launched = self.prepare(&options).and_then(|launch| Ok(launch.run()?));
+        match launched {
+            Ok(launched) => self.tell_collected(&launched, &log),
+            Err(error) => self.screen.warn(&format!("nothing was learned: {error:#}")),
+        }
+    }
+
+    fn tell_collected(&self, launched: &Launched, log: &Path) {
+        self.tell_merge_error(launched);
+        if let Ok(merged) = &launched.merged {
+            let recorded = merged.tests.iter().filter(|test| test.recorded).count();
+            self.screen.say(&format!("{recorded} recorded"));
+        }
         if launched.status.success() {
             let _ = fs::remove_file(log);
         } else {
-            let log = log.display();
             self.screen.warn(&format!(
-                "the second run ended with {}; its output is in `{log}`",
-                launched.status
+                "the second run ended with {}; its output is in `{}`",
+                launched.status,
+                log.display()
             ));
         }
-        Ok(())
     }
 
     /// Tells what a build came to. What was told before it started is not
