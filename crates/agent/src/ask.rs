@@ -5,8 +5,7 @@
 //! question and the answer are files in a task folder; see
 //! `docs/reference/run-folder.md`.
 
-use std::collections::{BTreeMap, HashSet};
-use std::ffi::OsString;
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -39,7 +38,6 @@ fn ask(program: &Path, task_folder: &Path, jvm: &Jvm) -> Option<HashSet<ClassNam
         "jvmArgs": arguments,
         "systemProperties": {},
         "environment": {},
-        "variables": variables(),
         "settings": {},
     });
     fs::write(task_folder.join("request.json"), request.to_string()).ok()?;
@@ -68,17 +66,6 @@ fn skipped(answer: &Value) -> Option<HashSet<ClassName>> {
         .as_array()?
         .iter()
         .map(|name| name.as_str().map(ClassName::new))
-        .collect()
-}
-
-/// The environment variables of this JVM, without the agent's own.
-fn variables() -> BTreeMap<String, String> {
-    std::env::vars_os()
-        .map(|(name, value)| {
-            let text = |text: OsString| text.to_string_lossy().into_owned();
-            (text(name), text(value))
-        })
-        .filter(|(name, _)| name != "JAVA_TOOL_OPTIONS")
         .collect()
 }
 

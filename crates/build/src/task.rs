@@ -46,9 +46,6 @@ pub struct TaskRequest {
     pub system_properties: BTreeMap<String, String>,
     /// The environment variables that the build sets for the tests.
     pub environment: BTreeMap<String, String>,
-    /// All environment variables of the test JVM, where it asks by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variables: Option<BTreeMap<String, String>>,
     /// Everything else of the configuration that can change an outcome.
     pub settings: BTreeMap<String, String>,
 }

@@ -103,10 +103,6 @@ pub(crate) fn take_snapshot(
 
 /// The environment variables that the tests would see.
 pub(crate) fn variables(request: &TaskRequest) -> BTreeMap<String, String> {
-    // A build may have set others than this process has.
-    if let Some(variables) = &request.variables {
-        return variables.clone();
-    }
     let mut variables: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();

@@ -130,7 +130,6 @@ mod tests {
             jvm_args: Vec::new(),
             system_properties: std::collections::BTreeMap::new(),
             environment: std::collections::BTreeMap::new(),
-            variables: None,
             settings: std::collections::BTreeMap::new(),
         }
     }

@@ -268,9 +268,7 @@ impl Task {
         // Frameworks tell of the beginning and the end of what is left out, too.
         let left_out = &self.left_out;
         self.runs.retain(|class, result| {
-            result.tests > 0
-                || result.outcome != Some(Outcome::Passed)
-                || !left_out.contains(class)
+            result.tests > 0 || result.outcome != Some(Outcome::Passed) || !left_out.contains(class)
         });
     }
 

@@ -113,7 +113,6 @@ mod tests {
             jvm_args: Vec::new(),
             system_properties: BTreeMap::new(),
             environment: BTreeMap::new(),
-            variables: None,
             settings: BTreeMap::new(),
         }
     }

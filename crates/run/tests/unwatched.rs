@@ -50,7 +50,6 @@ fn merge_report(root: &Path, collect: bool) -> Merged {
         jvm_args: Vec::new(),
         system_properties: BTreeMap::new(),
         environment: BTreeMap::new(),
-        variables: None,
         settings: BTreeMap::new(),
     };
     request.write(&task).unwrap();
