@@ -84,7 +84,7 @@ fn spock_2() {
         watched.summary(),
         "\
 FailSpec failed 2: failBad failGood
-IgnoredSpec skipped 1: ignoredOn
+IgnoredSpec passed 2: ignoredOn
 LeftOutSpec passed 1: leftOutOne leftOutSetup leftOutStatic
 PlainSpec passed 3: plainCleanupSpec plainData plainFeature plainField plainSetup plainSetupSpec \
         plainShared plainStatic
@@ -96,7 +96,7 @@ ambient:
         watched.summary(),
         "\
 FailSpec passed 0 left-out:
-IgnoredSpec skipped 1: ignoredOn
+IgnoredSpec passed 2: ignoredOn
 LeftOutSpec passed 0 left-out:
 PlainSpec passed 3: plainCleanupSpec plainData plainFeature plainField plainSetup plainSetupSpec \
         plainShared plainStatic
