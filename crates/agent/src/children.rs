@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn paths_are_those_that_the_child_sees() {
         let tool = Launch {
-            directory: Some(b"/work".to_vec()),
+            directory: Some(b"/project".to_vec()),
             ..launch("./tool.sh", "-v data.txt /etc/x")
         };
         let paths: Vec<String> = tool
@@ -257,7 +257,7 @@ mod tests {
             .into_iter()
             .map(|path| String::from_utf8(path).unwrap())
             .collect();
-        assert_eq!(paths, ["/work/./tool.sh", "/work/data.txt", "/etc/x"]);
+        assert_eq!(paths, ["/project/./tool.sh", "/project/data.txt", "/etc/x"]);
         assert!(launch("ls", "-l").paths().is_empty());
     }
 

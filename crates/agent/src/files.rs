@@ -30,7 +30,6 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
 
 use fewest_model::ClassName;
 use fewest_trace::{FileStamp, Thing};
@@ -106,7 +105,7 @@ pub(crate) struct Surroundings {
 
 impl Files {
     pub(crate) fn new(surroundings: Surroundings) -> Self {
-        Self::with_stamps(surroundings, stamp_of)
+        Self::with_stamps(surroundings, FileStamp::of)
     }
 
     fn with_stamps(mut surroundings: Surroundings, stamp_of: fn(&Path) -> FileStamp) -> Self {
@@ -365,27 +364,6 @@ fn normal(directory: &[u8], path: &[u8]) -> Normal {
 
 fn text(path: &[u8]) -> Arc<str> {
     String::from_utf8_lossy(path).into()
-}
-
-/// How a file is now. Links are followed.
-pub(crate) fn stamp_of(path: &Path) -> FileStamp {
-    let Ok(metadata) = std::fs::metadata(path) else {
-        return FileStamp::Absent;
-    };
-    if metadata.is_dir() {
-        return FileStamp::Directory;
-    }
-    if !metadata.is_file() {
-        return FileStamp::Other;
-    }
-    let modified = metadata
-        .modified()
-        .ok()
-        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    FileStamp::File {
-        size: metadata.len(),
-        modified_nanos: modified.map_or(0, |time| time.as_nanos() as i64),
-    }
 }
 
 /// The folders that a JDK keeps its own files in: its home, and wherever the

@@ -391,7 +391,7 @@ impl Task {
             }
             for (path, stamp) in &result.uses.files {
                 // What was not there is recorded as such, whatever came later.
-                if *stamp != FileStamp::Absent && file_stamp(Path::new(&**path)) != *stamp {
+                if *stamp != FileStamp::Absent && FileStamp::of(Path::new(&**path)) != *stamp {
                     changed.push(format!("the file {path} changed while the test ran"));
                 }
             }
@@ -641,25 +641,4 @@ fn is_younger(path: &Path, since: SystemTime) -> bool {
     fs::metadata(path)
         .and_then(|metadata| metadata.modified())
         .is_ok_and(|modified| modified > since)
-}
-
-/// How a file is now, as the agent notes it.
-fn file_stamp(path: &Path) -> FileStamp {
-    let Ok(metadata) = fs::metadata(path) else {
-        return FileStamp::Absent;
-    };
-    if metadata.is_dir() {
-        return FileStamp::Directory;
-    }
-    if !metadata.is_file() {
-        return FileStamp::Other;
-    }
-    let modified = metadata
-        .modified()
-        .ok()
-        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    FileStamp::File {
-        size: metadata.len(),
-        modified_nanos: modified.map_or(0, |time| time.as_nanos() as i64),
-    }
 }

@@ -1,6 +1,8 @@
 //! What a trace can say.
 
+use std::path::Path;
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 use fewest_model::{ClassName, MethodKey, Outcome};
 use serde::{Deserialize, Serialize};
@@ -105,6 +107,29 @@ pub enum FileStamp {
     },
     /// It is there, and neither file nor directory: a device, a pipe.
     Other,
+}
+
+impl FileStamp {
+    /// How a file is now. Links are followed.
+    pub fn of(path: &Path) -> Self {
+        let Ok(metadata) = std::fs::metadata(path) else {
+            return Self::Absent;
+        };
+        if metadata.is_dir() {
+            return Self::Directory;
+        }
+        if !metadata.is_file() {
+            return Self::Other;
+        }
+        let modified = metadata
+            .modified()
+            .ok()
+            .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        Self::File {
+            size: metadata.len(),
+            modified_nanos: modified.map_or(0, |time| time.as_nanos() as i64),
+        }
+    }
 }
 
 /// A test class, or a method of one, begins.
