@@ -169,13 +169,11 @@ impl Stage {
         suite.has_tests = true;
         suite.share = 3;
 
-        let mut hello = workload("hello", "Hello", &[]);
-        hello.class_path.truncate(1);
         vec![
-            hello,
+            workload("hello", "Hello", &[]),
             cold,
             workload("hot", "Hot", &["300000"]),
-            workload("threads", "Threads", &["60000000"]),
+            workload("threads", "Threads", &["20000000"]),
             suite,
         ]
     }

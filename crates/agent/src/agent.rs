@@ -260,7 +260,9 @@ impl Agent {
             let held_back = lock(files).take_held_back();
             held_back.for_each(|thing| ledger.add_thing(thing));
         }
-        match lock(&self.probes).drain(jni) {
+        // A probe has its number before the first thread can hit it.
+        let end = lock(&self.registry).probes();
+        match lock(&self.probes).drain(jni, end) {
             Some(hits) => ledger.add_probes(&hits),
             None => ledger.doubt("the probes could not be read"),
         }

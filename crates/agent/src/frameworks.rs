@@ -82,7 +82,15 @@ impl<'a> Frameworks<'a> {
             .and_then(|test| jni.call(test, c"getJavaClass", c"()Ljava/lang/Class;"));
         match known {
             Some(class) => self.java_class(class),
-            None => self.junit4(self.description(runner)?),
+            None => {
+                let description = self.description(runner)?;
+                let subject = self.junit4(description)?;
+                let named = || self.text(description, c"getMethodName");
+                Some(Subject {
+                    method: subject.method.or_else(named),
+                    ..subject
+                })
+            }
         }
     }
 
@@ -94,7 +102,9 @@ impl<'a> Frameworks<'a> {
         )
     }
 
-    /// The test of a JUnit 4 `Description`.
+    /// The test class of a JUnit 4 `Description`. This is asked for each test,
+    /// and the method's name, which nobody needs there, takes a regular
+    /// expression to find.
     pub(crate) fn junit4(self, description: Local<'a>) -> Option<Subject> {
         let Some(class) = self.text(description, c"getClassName") else {
             return described(&self.text(description, c"getDisplayName")?);
@@ -103,11 +113,7 @@ impl<'a> Frameworks<'a> {
         if !may_be_class_name(&class) {
             return None;
         }
-        let method = self.text(description, c"getMethodName");
-        Some(Subject {
-            method,
-            ..Subject::dotted(&class)
-        })
+        Some(Subject::dotted(&class))
     }
 
     /// The test of a JUnit 4 `Failure`.

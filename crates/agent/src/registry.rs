@@ -64,6 +64,11 @@ impl Registry {
         self.classes.contains_key(name)
     }
 
+    /// How many probes have numbers, which are those below.
+    pub(crate) fn probes(&self) -> u32 {
+        self.next_probe
+    }
+
     /// How many holders the numbers given out so far need.
     #[cfg(test)]
     pub(crate) fn holders(&self) -> u32 {

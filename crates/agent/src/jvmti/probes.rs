@@ -34,18 +34,23 @@ impl ProbeArrays {
         self.classes.len() as u32
     }
 
-    /// The numbers of the probes that were hit since the last call, or `None`
-    /// if the arrays cannot be read safely.
-    pub(crate) fn drain(&mut self, jni: Jni<'_>) -> Option<Vec<u32>> {
+    /// The numbers below `end` of the probes that were hit since the last
+    /// call, or `None` if the arrays cannot be read safely. The last array is
+    /// empty for the most part, and looking through it would take longest.
+    pub(crate) fn drain(&mut self, jni: Jni<'_>, end: u32) -> Option<Vec<u32>> {
         self.find_arrays(jni)?;
         let mut hits = Vec::new();
         for (number, array) in self.arrays.iter().enumerate() {
             let first = number as u32 * PROBES_PER_HOLDER;
+            let used = end.saturating_sub(first).min(PROBES_PER_HOLDER);
+            if used == 0 {
+                break;
+            }
             let whole =
                 jni.critical_bytes(array, PROBES_PER_HOLDER as usize, |bytes, copied| {
                     // A copy would be written back over probes that are hit meanwhile.
                     if !copied {
-                        drain_array(bytes, first, &mut hits);
+                        drain_array(bytes, used, first, &mut hits);
                     }
                     !copied
                 })?;
@@ -66,13 +71,14 @@ impl ProbeArrays {
     }
 }
 
-/// Takes the hits out of one array. Java's threads go on writing into it.
-fn drain_array(bytes: *mut u8, first: u32, hits: &mut Vec<u32>) {
+/// Takes the hits out of the `used` part of one array. Java's threads go on
+/// writing into it.
+fn drain_array(bytes: *mut u8, used: u32, first: u32, hits: &mut Vec<u32>) {
     // The elements of an array stand at a multiple of 4 in every layout of
     // HotSpot, also with compact headers, but not always at a multiple of 8.
-    for word in 0..PROBES_PER_HOLDER as usize / 4 {
+    for word in 0..used.div_ceil(4) as usize {
         #[expect(clippy::cast_ptr_alignment, reason = "aligned, as said above")]
-        // SAFETY: `word` stays within the array's 32,768 bytes, which the
+        // SAFETY: `used` is at most the array's 32,768 bytes, which the
         // critical section keeps in place; Java writes single bytes, and only
         // ones, so that whole words may be swapped.
         let cell = unsafe { AtomicU32::from_ptr(bytes.cast::<u32>().add(word)) };
