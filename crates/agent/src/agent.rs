@@ -477,7 +477,8 @@ impl Agent {
             .any(|call| call.thread == thread && call.hook == Hook::RunnerRun)
     }
 
-    pub(crate) fn exit(&self, jni: Jni<'_>, hook: i32) {
+    pub(crate) fn exit(&self, jni: Jni<'_>, number: i32) {
+        let (hook, thrown) = Hook::way_out(number);
         if hook == Hook::LoaderOpens as i32 {
             return files::loader_has_opened();
         }
@@ -494,6 +495,11 @@ impl Agent {
                 .and_then(|at| calls.remove(at).window)
         };
         let Some(window) = window else { return };
+        if thrown {
+            // Frameworks catch what tests throw. What they let through, as
+            // when memory runs out, ends the test without a word about it.
+            lock(&self.ledger).add_outcome(None, &[window], Outcome::Unfinished);
+        }
         if lock(&self.ledger).is_last_call(window) {
             self.look_at_threads(jni);
         }

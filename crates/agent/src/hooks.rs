@@ -66,6 +66,20 @@ pub(crate) enum Hook {
 }
 
 impl Hook {
+    /// The number that stands for leaving the method by an exception.
+    pub(crate) fn when_thrown(self) -> i8 {
+        !(self as i8)
+    }
+
+    /// The number of the hook, and whether its method was left by an exception.
+    pub(crate) fn way_out(number: i32) -> (i32, bool) {
+        if number < 0 {
+            (!number, true)
+        } else {
+            (number, false)
+        }
+    }
+
     pub(crate) fn from_number(number: i32) -> Option<Self> {
         const ALL: [Hook; 33] = [
             Hook::RunnerRun,

@@ -178,10 +178,11 @@ impl<'a> Editor<'a> {
         );
         match listen {
             Listen::Around { subject, listener } => {
-                let exit = self.exit(hook)?;
+                let on_return = self.exit(hook as i8)?;
+                let on_throw = self.exit(hook.when_thrown())?;
                 let enter = self.enter(subject, listener, hook)?;
                 self.inner.insert_at_entry(index, enter)?;
-                self.inner.on_exit(index, exit.clone(), exit, false)
+                self.inner.on_exit(index, on_return, on_throw, false)
             }
             Listen::At { first, second } => {
                 let second = load(second);
@@ -247,9 +248,9 @@ impl<'a> Editor<'a> {
         })
     }
 
-    fn exit(&mut self, hook: Hook) -> Result<Snippet, RewriteError> {
+    fn exit(&mut self, number: i8) -> Result<Snippet, RewriteError> {
         let target = self.gate("exit", "(I)V")?;
-        let mut code = vec![opcode::BIPUSH, hook as u8, opcode::INVOKESTATIC];
+        let mut code = vec![opcode::BIPUSH, number.cast_unsigned(), opcode::INVOKESTATIC];
         code.extend(target.to_be_bytes());
         Ok(Snippet::straight(code, 1))
     }

@@ -421,3 +421,31 @@ doubt Some(AllTests): a part of it was left out
 "
     );
 }
+
+/// The platform lets it through when memory runs out, and tells nobody how the
+/// test ended.
+#[test]
+fn a_test_that_ends_the_launcher_is_unfinished() {
+    let sources = [
+        "import org.junit.jupiter.api.*;
+        public class EarlyTest { @Test void test() { Mark.early(); } }",
+        "import org.junit.jupiter.api.*;
+        public class GreedyTest {
+            @Test void test() { Mark.greedy(); throw new OutOfMemoryError(); }
+        }",
+    ];
+    for version in ["1.3.2", "1.9.3", "6.0.1"] {
+        let stage = Stage::new(&sources, &console(version));
+        let arguments = arguments(version, &["EarlyTest", "GreedyTest"], &[]);
+        let watched = stage.trace(&Jdk::default(), MAIN, &arguments);
+        assert_eq!(
+            watched.summary(),
+            "\
+EarlyTest passed 1: early
+GreedyTest unfinished 0: greedy
+ambient:
+",
+            "Platform {version}"
+        );
+    }
+}
