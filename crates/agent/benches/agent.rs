@@ -91,7 +91,7 @@ struct Workload {
 struct Cost {
     wall: Duration,
     processor: Duration,
-    resident_kilobytes: i64,
+    resident_kilobytes: u32,
 }
 
 /// Everything that the JVMs need, in one folder.
@@ -303,10 +303,7 @@ fn asm_agent(jdk: &Jdk, project: &TestProject) -> PathBuf {
     jar
 }
 
-#[expect(
-    clippy::zombie_processes,
-    reason = "`wait4` waits, and tells what the child has used"
-)]
+/// Waits by `wait4`, which tells what the child has used.
 fn cost_of(command: &mut Command) -> io::Result<Cost> {
     let start = Instant::now();
     let child = command.spawn()?;
@@ -326,7 +323,7 @@ fn cost_of(command: &mut Command) -> io::Result<Cost> {
     Ok(Cost {
         wall: start.elapsed(),
         processor: duration(usage.ru_utime) + duration(usage.ru_stime),
-        resident_kilobytes: usage.ru_maxrss,
+        resident_kilobytes: usage.ru_maxrss as u32,
     })
 }
 
@@ -345,7 +342,7 @@ fn print_row(variant: Variant, own: &[Cost], plain: &[Cost], classes: Option<u32
         format!("{middle:.2} [{low:.2}–{high:.2}]")
     };
     let median = |measure: &dyn Fn(&Cost) -> f64| quartiles(own.iter().map(measure))[1];
-    let resident = median(&|cost| cost.resident_kilobytes as f64 / 1024.0);
+    let resident = median(&|cost| f64::from(cost.resident_kilobytes) / 1024.0);
     let per_class = classes
         .filter(|_| variant != Variant::Plain)
         .map(|classes| {

@@ -80,18 +80,16 @@ impl<'a> Frameworks<'a> {
                 c"()Lorg/junit/runners/model/TestClass;",
             )
             .and_then(|test| jni.call(test, c"getJavaClass", c"()Ljava/lang/Class;"));
-        match known {
-            Some(class) => self.java_class(class),
-            None => {
-                let description = self.description(runner)?;
-                let subject = self.junit4(description)?;
-                let named = || self.text(description, c"getMethodName");
-                Some(Subject {
-                    method: subject.method.or_else(named),
-                    ..subject
-                })
-            }
+        if let Some(class) = known {
+            return self.java_class(class);
         }
+        let description = self.description(runner)?;
+        let subject = self.junit4(description)?;
+        let named = || self.text(description, c"getMethodName");
+        Some(Subject {
+            method: subject.method.or_else(named),
+            ..subject
+        })
     }
 
     fn description(self, described: Local<'a>) -> Option<Local<'a>> {
