@@ -489,11 +489,11 @@ mod tests {
     fn what_the_jvm_wrote_first_is_no_input_nor_what_is_below_it() {
         let mut files = files();
         files.made(b"out/result.txt");
-        files.made(b"/tmp/work");
+        files.made(b"/tmp/made");
         assert_eq!(files.look(b"out/result.txt", false), None);
-        assert_eq!(files.open(b"/tmp/work", false), None);
-        assert_eq!(files.list(b"/tmp/work/inner"), None);
-        assert_eq!(files.look(b"/tmp/work/inner/absent", false), None);
+        assert_eq!(files.open(b"/tmp/made", false), None);
+        assert_eq!(files.list(b"/tmp/made/inner"), None);
+        assert_eq!(files.look(b"/tmp/made/inner/absent", false), None);
         assert!(files.look(b"out/result.txt2", false).is_some());
         assert!(files.list(b"out").is_some());
     }
@@ -582,11 +582,11 @@ mod tests {
     #[test]
     fn links_that_the_jvm_made_lead_to_what_they_stand_for() {
         let mut files = files();
-        files.made(b"/tmp/work");
-        files.linked(b"/tmp/work/link", b"/project/data");
-        files.linked(b"/tmp/work/other", b"link");
+        files.made(b"/tmp/made");
+        files.linked(b"/tmp/made/link", b"/project/data");
+        files.linked(b"/tmp/made/other", b"link");
         assert_eq!(
-            files.look(b"/tmp/work/other/x.txt", false),
+            files.look(b"/tmp/made/other/x.txt", false),
             Some(file("/project/data/x.txt", SOME_FILE))
         );
         files.linked(b"/tmp/loop", b"loop");
