@@ -238,7 +238,8 @@ impl Launch {
         })?;
         let end = match ended.interrupted_by {
             Some(_) => RunEnd::Interrupted,
-            None => RunEnd::Finished,
+            None if ended.status.success() => RunEnd::Succeeded,
+            None => RunEnd::Failed,
         };
         let merged = merge(&self.folder, end);
         if merged.is_ok() || !self.folder.is_in(&Project::at(&self.settings.root)) {

@@ -40,10 +40,13 @@ pub enum MergeError {
     Write(#[from] WriteError),
 }
 
-/// Whether a run came to its end.
+/// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunEnd {
-    Finished,
+    /// The build came to its end and says that all is well.
+    Succeeded,
+    /// The build came to its end, and something in it failed.
+    Failed,
     Interrupted,
 }
 
@@ -100,7 +103,7 @@ pub fn merge(run: &RunFolder, end: RunEnd) -> Result<Merged, MergeError> {
     merged.warnings.extend(notes.filter_map(agent_note));
     let mut tasks = Vec::new();
     for folder in &folders {
-        let Some(task) = Task::read(folder, &settings) else {
+        let Some(task) = Task::read(folder, &settings, end) else {
             continue;
         };
         if task.request.task == "exec"
@@ -121,7 +124,7 @@ pub fn merge(run: &RunFolder, end: RunEnd) -> Result<Merged, MergeError> {
         let reports = task.keep(&mut writer, number, &settings)?;
         merged.tests.extend(reports);
     }
-    if end == RunEnd::Finished {
+    if end != RunEnd::Interrupted {
         let full = is_full(&tasks, &merged.tests, &project);
         writer.finish_run(number, now(), full)?;
     }
@@ -194,7 +197,7 @@ struct TestResult {
 
 impl Task {
     /// `None` for a folder in which no tests ran.
-    fn read(folder: &Path, settings: &RunSettings) -> Option<Self> {
+    fn read(folder: &Path, settings: &RunSettings, end: RunEnd) -> Option<Self> {
         let mut request = TaskRequest::read(folder).ok()?;
         let plan = Plan::read(folder).unwrap_or_default();
         if let Some(entries) = &plan.entries {
@@ -215,7 +218,11 @@ impl Task {
         };
         task.read_traces(&folder.join("traces"));
         task.read_reports();
-        task.add_empty_classes();
+        // A JVM that died before its first test leaves no word of the classes
+        // it was to run, but the build fails then.
+        if end == RunEnd::Succeeded {
+            task.add_empty_classes();
+        }
         task.drop_ignored_files(settings);
         task.doubt_changes();
         if !settings.collect {
