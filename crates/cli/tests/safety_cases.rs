@@ -2,8 +2,10 @@
 //!
 //! A case is a small program in two versions with JUnit 4 tests. The tests run
 //! on the first version and are recorded; then the second version is put in
-//! place, and the tests that its edit can break must run again. Controls are
-//! edits that must not run anything.
+//! place, and the tests that its edit can break must run again. What the edit
+//! changed has to stand in their records, and has to be the reason that is
+//! given: a test that runs by accident proves nothing. Controls are edits that
+//! must not run anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,6 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use fewest_model::Element;
+use fewest_store::{Reader, VersionId};
 use fewest_testkit::{Compilation, Javac, Jdk, TestProject, maven_jars};
 use serde::Deserialize;
 
@@ -66,8 +70,12 @@ struct Report {
 struct ReportedTest {
     test: String,
     verdict: String,
+    reasons: Vec<String>,
     doubts: Vec<String>,
 }
+
+/// The tests that ran, and why.
+type Ran = BTreeMap<String, Vec<String>>;
 
 fn cases() -> Vec<Case> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/safety/cases.json");
@@ -131,7 +139,7 @@ impl Stage<'_> {
     }
 
     /// Runs the case's tests under a technique, and returns those that ran.
-    fn run(&self, technique: &str) -> Result<BTreeSet<String>, String> {
+    fn run(&self, technique: &str) -> Result<Ran, String> {
         let mut classpath = vec![self.project.path("classes")];
         classpath.extend(self.jars.iter().cloned());
         let classpath = std::env::join_paths(classpath)
@@ -174,8 +182,39 @@ impl Stage<'_> {
             .tests
             .into_iter()
             .filter(|t| t.verdict == "run")
-            .map(|t| t.test)
+            .map(|t| (t.test, t.reasons))
             .collect())
+    }
+
+    /// The paths of all classes and resources that the edit changes, makes or
+    /// takes away.
+    fn edited(&self) -> BTreeSet<String> {
+        let folder = self.folder.join(&self.case.name);
+        let (before, after) = (tree(&folder.join("before")), tree(&folder.join("after")));
+        let paths = before.keys().chain(after.keys());
+        paths
+            .filter(|path| before.get(*path) != after.get(*path))
+            .cloned()
+            .collect()
+    }
+
+    /// The edited elements that the record of each test names.
+    fn recorded(&self) -> BTreeMap<String, Vec<Element>> {
+        let edited = self.edited();
+        let reader = Reader::open(&self.project.path(".fewest")).unwrap();
+        let ledger = reader.ledger(None).unwrap();
+        let elements = |record| {
+            let uses = ledger.uses(record).unwrap();
+            uses.iter()
+                .map(|number| ledger.versions().get(VersionId(number)).unwrap())
+                .map(|version| version.element().unwrap())
+                .filter(|element| is_edited(element, &edited))
+                .collect()
+        };
+        let records = ledger.records().iter();
+        records
+            .map(|record| (ledger.test_of(record).id.to_string(), elements(record)))
+            .collect()
     }
 
     /// What is wrong with the case, if anything.
@@ -188,6 +227,7 @@ impl Stage<'_> {
             }
             Ok(_) => {}
         }
+        let recorded = self.recorded();
         let (store, saved) = (self.project.path(".fewest"), self.project.path("saved"));
         fs::rename(&store, &saved).unwrap();
         self.set("after");
@@ -197,22 +237,26 @@ impl Stage<'_> {
             copy(&saved, &store);
             match self.run(technique) {
                 Err(error) => problems.push(format!("{}: {technique}: {error}", self.case.name)),
-                Ok(ran) => problems.extend(self.judge(technique, &ran)),
+                Ok(ran) => {
+                    problems.extend(self.judge(technique, &ran));
+                    problems.extend(self.judge_reasons(technique, &ran, &recorded));
+                }
             }
         }
         problems
     }
 
-    fn judge(&self, technique: &str, ran: &BTreeSet<String>) -> Option<String> {
+    /// The test classes that must run. A nested class belongs to the outermost one.
+    fn must_run(&self) -> impl Iterator<Item = &str> {
+        let tests = self.case.must_run.iter();
+        tests.map(|test| test.split('$').next().unwrap())
+    }
+
+    fn judge(&self, technique: &str, ran: &Ran) -> Option<String> {
         let name = &self.case.name;
-        // A nested class belongs to the outermost one.
-        let outermost = |test: &String| test.split('$').next().unwrap().to_owned();
         let missed: Vec<_> = self
-            .case
-            .must_run
-            .iter()
-            .map(outermost)
-            .filter(|test| !ran.contains(test))
+            .must_run()
+            .filter(|test| !ran.contains_key(*test))
             .collect();
         if !missed.is_empty() {
             return Some(format!("{name}: {technique} MISSED {missed:?}"));
@@ -225,6 +269,80 @@ impl Stage<'_> {
                 .is_none_or(|f| f.iter().any(|f| f == technique));
         (counts && !ran.is_empty()).then(|| format!("{name}: {technique} selects {ran:?}"))
     }
+
+    /// A test that must run does so because of what was edited and recorded,
+    /// or because it has not passed.
+    fn judge_reasons(
+        &self,
+        technique: &str,
+        ran: &Ran,
+        recorded: &BTreeMap<String, Vec<Element>>,
+    ) -> Vec<String> {
+        let name = &self.case.name;
+        let mut problems = Vec::new();
+        for test in self.must_run() {
+            let reasons = ran.get(test).map_or(&[][..], Vec::as_slice);
+            match recorded.get(test) {
+                None if reasons == ["it failed when it last ran"] => {}
+                None => problems.push(format!("{name}: {test} has no record but {reasons:?}")),
+                Some(elements) if elements.iter().any(|e| is_named(e, reasons)) => {}
+                Some(elements) => problems.push(format!(
+                    "{name}: {technique}: of the edit {test} has recorded {elements:?}, \
+                     and it ran as {reasons:?}"
+                )),
+            }
+        }
+        problems
+    }
+}
+
+/// Whether an element is one of the edited classes or resources, or a folder
+/// that holds one.
+fn is_edited(element: &Element, edited: &BTreeSet<String>) -> bool {
+    if let Some(class) = element.class() {
+        return edited.contains(&format!("{class}.class"));
+    }
+    match element {
+        Element::Resource(path) | Element::File(path) | Element::Listing(path) => {
+            let path = path.strip_prefix("classes/").unwrap_or(path);
+            edited
+                .iter()
+                .any(|edited| Path::new(edited).starts_with(path))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a reason to run says that the element, or the class that it belongs
+/// to, has changed.
+fn is_named(element: &Element, reasons: &[String]) -> bool {
+    let name = match element {
+        Element::Resource(path) | Element::File(path) | Element::Listing(path) => path.as_ref(),
+        element => element.class().unwrap().simple(),
+    };
+    let words = |reason: &String| {
+        let mut words = reason.strip_suffix(" changed")?.split([' ', '(']);
+        words
+            .any(|word| word == name || word.starts_with(&format!("{name}.")))
+            .then_some(())
+    };
+    reasons.iter().any(|reason| words(reason).is_some())
+}
+
+/// The files below a folder by their paths.
+fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            let below = tree(&entry.path()).into_iter();
+            files.extend(below.map(|(path, bytes)| (format!("{name}/{path}"), bytes)));
+        } else {
+            files.insert(name, fs::read(entry.path()).unwrap());
+        }
+    }
+    files
 }
 
 fn copy(from: &Path, to: &Path) {
