@@ -281,6 +281,16 @@ impl ClassEditor<'_> {
         self.of_class(index)
     }
 
+    pub fn float(&mut self, value: f32) -> Result<u16, RewriteError> {
+        let index = self.pool.float(value);
+        self.of_class(index)
+    }
+
+    pub fn double(&mut self, value: f64) -> Result<u16, RewriteError> {
+        let index = self.pool.double(value);
+        self.of_class(index)
+    }
+
     pub fn name_and_type(&mut self, name: &[u8], descriptor: &[u8]) -> Result<u16, RewriteError> {
         let index = self.pool.name_and_type(name, descriptor);
         self.of_class(index)

@@ -42,3 +42,4 @@ pub use editor::{ClassEditor, LeftAlone, Rewritten};
 pub use error::{DeletionFault, RewriteError, RewriteErrorKind};
 pub use plan::Around;
 pub use snippet::Snippet;
+pub(crate) use types::{Type, parse_method};

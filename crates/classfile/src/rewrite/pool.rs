@@ -72,6 +72,18 @@ impl<'a> PoolEditor<'a> {
         self.intern(constant, true)
     }
 
+    pub(super) fn float(&mut self, value: f32) -> Result<u16, RewriteErrorKind> {
+        let mut constant = vec![ConstantTag::Float as u8];
+        constant.extend(value.to_be_bytes());
+        self.intern(constant, true)
+    }
+
+    pub(super) fn double(&mut self, value: f64) -> Result<u16, RewriteErrorKind> {
+        let mut constant = vec![ConstantTag::Double as u8];
+        constant.extend(value.to_be_bytes());
+        self.intern(constant, true)
+    }
+
     pub(super) fn name_and_type(
         &mut self,
         name: &[u8],

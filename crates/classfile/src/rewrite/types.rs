@@ -11,7 +11,7 @@ use crate::read::{
 /// The type of one slot. Long and double take two, of which the second is
 /// [`Type::Second`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Type<'a> {
+pub(crate) enum Type<'a> {
     Top,
     Integer,
     Float,
@@ -31,7 +31,7 @@ impl<'a> Type<'a> {
         Self::Object(Cow::Borrowed(name))
     }
 
-    pub(super) fn is_wide(&self) -> bool {
+    pub(crate) fn is_wide(&self) -> bool {
         matches!(self, Self::Long | Self::Double)
     }
 }
@@ -167,7 +167,7 @@ fn from_frame<'a>(
 }
 
 /// The types of a method's parameters, and of its result if it has one.
-pub(super) fn parse_method(
+pub(crate) fn parse_method(
     descriptor: &[u8],
     offset: usize,
 ) -> Result<(Vec<Type<'_>>, Option<Type<'_>>), ReadError> {
