@@ -28,8 +28,16 @@ pub enum Element {
     Shape(ClassName),
     /// One method.
     Method(ClassName, MethodKey),
+    /// The executed part of a method: its blocks, as a walk through them, or
+    /// the whole of it.
+    Blocks(ClassName, MethodKey, Walk),
     /// The class in which the search for a member of the named class ends.
     Lookup(ClassName, MethodKey),
+    /// The same for a method that ran on an object of the named class.
+    Receiver(ClassName, MethodKey),
+    /// The signatures of the instance methods of a class, where code that
+    /// cannot be watched may call any of them.
+    Overrides(ClassName),
     /// Everything that the class path holds under a name, in its order.
     Resource(Arc<str>),
     /// A file: its content, or that it is a directory. Relative to the
@@ -43,6 +51,81 @@ pub enum Element {
     Variable(Arc<str>),
     /// A system property.
     Property(Arc<str>),
+    /// What was watched when the record was made. It never changes; a
+    /// technique asks for it to know whether a record can answer.
+    Watched(Watch),
+}
+
+/// How a test went through a method, as a text of [`Walk::of_masks`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Walk(Arc<str>);
+
+impl Walk {
+    /// All of the method, however it is walked through.
+    pub fn whole() -> Self {
+        Self("*".into())
+    }
+
+    /// For each block in the order in which the walk meets it, which of its
+    /// edges lead on to another block of the walk.
+    pub fn of_masks(masks: &[Vec<bool>]) -> Self {
+        let bit = |&on: &bool| if on { '1' } else { '0' };
+        let words: Vec<String> = masks
+            .iter()
+            .map(|mask| mask.iter().map(bit).collect())
+            .collect();
+        Self(words.join(".").into())
+    }
+
+    /// `None` for the whole method.
+    pub fn masks(&self) -> Option<Vec<Vec<bool>>> {
+        if &*self.0 == "*" {
+            return None;
+        }
+        let mask = |word: &str| word.chars().map(|bit| bit == '1').collect();
+        Some(self.0.split('.').map(mask).collect())
+    }
+}
+
+impl fmt::Display for Walk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for Walk {
+    type Err = ParseElementError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "*" || text.chars().all(|c| matches!(c, '0' | '1' | '.')) {
+            Ok(Self(text.into()))
+        } else {
+            Err(ParseElementError(text.to_owned()))
+        }
+    }
+}
+
+/// What can be watched while tests run, or learned without running them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Watch {
+    /// Methods, files and settings: what every run with the agent tells.
+    Uses,
+    /// On objects of which classes methods ran.
+    Receivers,
+    /// Which blocks of methods ran.
+    Blocks,
+}
+
+impl Watch {
+    pub const ALL: [Self; 3] = [Self::Uses, Self::Receivers, Self::Blocks];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Uses => "uses",
+            Self::Receivers => "receivers",
+            Self::Blocks => "blocks",
+        }
+    }
 }
 
 /// Which sort of thing an [`Element`] is.
@@ -53,29 +136,37 @@ pub enum ElementKind {
     Head,
     Shape,
     Method,
+    Blocks,
     Lookup,
+    Receiver,
+    Overrides,
     Resource,
     File,
     Listing,
     Matches,
     Variable,
     Property,
+    Watched,
 }
 
 impl ElementKind {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 16] = [
         Self::Class,
         Self::Whole,
         Self::Head,
         Self::Shape,
         Self::Method,
+        Self::Blocks,
         Self::Lookup,
+        Self::Receiver,
+        Self::Overrides,
         Self::Resource,
         Self::File,
         Self::Listing,
         Self::Matches,
         Self::Variable,
         Self::Property,
+        Self::Watched,
     ];
 
     /// The letter that starts the textual form.
@@ -86,13 +177,17 @@ impl ElementKind {
             Self::Head => 'H',
             Self::Shape => 'S',
             Self::Method => 'M',
+            Self::Blocks => 'B',
             Self::Lookup => 'L',
+            Self::Receiver => 'V',
+            Self::Overrides => 'O',
             Self::Resource => 'R',
             Self::File => 'F',
             Self::Listing => 'D',
             Self::Matches => 'G',
             Self::Variable => 'E',
             Self::Property => 'P',
+            Self::Watched => 'K',
         }
     }
 }
@@ -105,13 +200,17 @@ impl Element {
             Self::Head(_) => ElementKind::Head,
             Self::Shape(_) => ElementKind::Shape,
             Self::Method(..) => ElementKind::Method,
+            Self::Blocks(..) => ElementKind::Blocks,
             Self::Lookup(..) => ElementKind::Lookup,
+            Self::Receiver(..) => ElementKind::Receiver,
+            Self::Overrides(_) => ElementKind::Overrides,
             Self::Resource(_) => ElementKind::Resource,
             Self::File(_) => ElementKind::File,
             Self::Listing(_) => ElementKind::Listing,
             Self::Matches(_) => ElementKind::Matches,
             Self::Variable(_) => ElementKind::Variable,
             Self::Property(_) => ElementKind::Property,
+            Self::Watched(_) => ElementKind::Watched,
         }
     }
 
@@ -122,8 +221,11 @@ impl Element {
             | Self::Whole(class)
             | Self::Head(class)
             | Self::Shape(class)
+            | Self::Overrides(class)
             | Self::Method(class, _)
-            | Self::Lookup(class, _) => Some(class),
+            | Self::Blocks(class, _, _)
+            | Self::Lookup(class, _)
+            | Self::Receiver(class, _) => Some(class),
             _ => None,
         }
     }
@@ -133,18 +235,22 @@ impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.kind().letter())?;
         match self {
-            Self::Class(class) | Self::Whole(class) | Self::Head(class) | Self::Shape(class) => {
-                write!(f, "{class}")
-            }
-            Self::Method(class, method) | Self::Lookup(class, method) => {
-                write!(f, "{class}.{method}")
-            }
+            Self::Class(class)
+            | Self::Whole(class)
+            | Self::Head(class)
+            | Self::Shape(class)
+            | Self::Overrides(class) => write!(f, "{class}"),
+            Self::Method(class, method)
+            | Self::Lookup(class, method)
+            | Self::Receiver(class, method) => write!(f, "{class}.{method}"),
+            Self::Blocks(class, method, walk) => write!(f, "{class}.{method} {walk}"),
             Self::Resource(name)
             | Self::File(name)
             | Self::Listing(name)
             | Self::Matches(name)
             | Self::Variable(name)
             | Self::Property(name) => f.write_str(name),
+            Self::Watched(watch) => f.write_str(watch.name()),
         }
     }
 }
@@ -180,16 +286,32 @@ impl FromStr for Element {
                 let (class, method) = member()?;
                 Self::Method(class, method)
             }
+            ElementKind::Blocks => {
+                let (class, method) = member()?;
+                // Names may hold a space, and the walk holds none.
+                let (descriptor, walk) = method.descriptor.rsplit_once(' ').ok_or_else(error)?;
+                let walk = walk.parse()?;
+                Self::Blocks(class, MethodKey::new(method.name, descriptor), walk)
+            }
             ElementKind::Lookup => {
                 let (class, method) = member()?;
                 Self::Lookup(class, method)
             }
+            ElementKind::Receiver => {
+                let (class, method) = member()?;
+                Self::Receiver(class, method)
+            }
+            ElementKind::Overrides => Self::Overrides(name.into()),
             ElementKind::Resource => Self::Resource(name.into()),
             ElementKind::File => Self::File(name.into()),
             ElementKind::Listing => Self::Listing(name.into()),
             ElementKind::Matches => Self::Matches(name.into()),
             ElementKind::Variable => Self::Variable(name.into()),
             ElementKind::Property => Self::Property(name.into()),
+            ElementKind::Watched => {
+                let watch = Watch::ALL.into_iter().find(|watch| watch.name() == name);
+                Self::Watched(watch.ok_or_else(error)?)
+            }
         })
     }
 }
@@ -235,6 +357,11 @@ mod tests {
             class().prop_map(Element::Shape),
             (class(), method()).prop_map(|(class, method)| Element::Method(class, method)),
             (class(), method()).prop_map(|(class, method)| Element::Lookup(class, method)),
+            (class(), method()).prop_map(|(class, method)| Element::Receiver(class, method)),
+            class().prop_map(Element::Overrides),
+            (class(), method(), walk())
+                .prop_map(|(class, method, walk)| Element::Blocks(class, method, walk)),
+            (0..Watch::ALL.len()).prop_map(|at| Element::Watched(Watch::ALL[at])),
             text().prop_map(Element::Resource),
             text().prop_map(Element::File),
             text().prop_map(Element::Listing),
@@ -244,7 +371,22 @@ mod tests {
         ]
     }
 
+    fn walk() -> impl Strategy<Value = Walk> {
+        let masks = proptest::collection::vec(proptest::collection::vec(any::<bool>(), 0..4), 1..4);
+        prop_oneof![
+            Just(Walk::whole()),
+            masks.prop_map(|masks| Walk::of_masks(&masks))
+        ]
+    }
+
     proptest! {
+        #[test]
+        fn a_walk_says_its_masks(
+            masks in proptest::collection::vec(proptest::collection::vec(any::<bool>(), 0..4), 1..4)
+        ) {
+            prop_assert_eq!(Walk::of_masks(&masks).masks(), Some(masks));
+        }
+
         #[test]
         fn the_textual_form_says_everything(element in element()) {
             prop_assert_eq!(element.to_string().parse(), Ok(element));

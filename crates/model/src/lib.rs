@@ -11,7 +11,7 @@ mod fingerprint;
 mod name;
 mod test;
 
-pub use element::{Element, ElementKind, ParseElementError, Version};
+pub use element::{Element, ElementKind, ParseElementError, Version, Walk, Watch};
 pub use fingerprint::{Fingerprint, Hasher, ParseFingerprintError};
 pub use name::{ClassName, MethodKey};
 pub use test::{Outcome, TestId};

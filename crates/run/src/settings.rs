@@ -480,7 +480,7 @@ mod tests {
             ),
             (
                 "technique = 'files'",
-                "`technique`: `files` is no technique; there are all, file and hybrid",
+                "`technique`: `files` is no technique; there are all, file, hybrid, hybrid-lookup, hybrid-block",
             ),
             (
                 "entity = 'method'",

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fewest_build::TaskRequest;
-use fewest_model::{ClassName, Element, ElementKind, Fingerprint, MethodKey, TestId};
+use fewest_model::{ClassName, Element, ElementKind, Fingerprint, MethodKey, TestId, Watch};
 use fewest_select::Technique;
 use fewest_select::verdict::{Candidate, Evidence, RunReason, Verdict, Versions, judge};
-use fewest_snapshot::{FilePattern, Snapshot};
-use fewest_store::{Environment, KnownRecord, KnownTest, Ledger, VersionId};
+use fewest_snapshot::{ClassView, FilePattern, Snapshot};
+use fewest_store::{Environment, KnownRecord, KnownTest, Ledger, Subject, VersionId};
 use roaring::RoaringBitmap;
 
 use crate::settings::ProjectFile;
@@ -38,6 +38,10 @@ pub(crate) fn judge_tests(
 ) -> Vec<Judged> {
     let versions = compare(rules.technique, snapshot, ledger);
     let patterns = known_patterns(ledger);
+    let needed = rules
+        .technique
+        .needs()
+        .map(|watch| (watch, versions_of_watch(ledger, watch)));
     let element = |id: u32| {
         ledger
             .versions()
@@ -57,6 +61,7 @@ pub(crate) fn judge_tests(
                 environment,
                 inputs: rules.file.inputs_of(class).collect(),
                 patterns: &patterns,
+                needed: needed.as_ref(),
             })
             .collect();
         let candidate = Candidate {
@@ -108,6 +113,8 @@ struct RecordEvidence<'a> {
     /// The files that the test depends on by declaration.
     inputs: Vec<&'a FilePattern>,
     patterns: &'a BTreeMap<String, RoaringBitmap>,
+    /// What must have been watched, and how records say that it was.
+    needed: Option<&'a (Watch, RoaringBitmap)>,
 }
 
 impl Evidence for RecordEvidence<'_> {
@@ -125,6 +132,12 @@ impl Evidence for RecordEvidence<'_> {
             .ledger
             .uses(self.record)
             .map_err(|error| error.to_string())?;
+        if let Some((watch, versions)) = self.needed
+            && versions.is_disjoint(&uses)
+        {
+            let watch = watch.name();
+            return Err(format!("its record was made without watching {watch}"));
+        }
         for pattern in &self.inputs {
             let known = self.patterns.get(pattern.as_str());
             if known.is_none_or(|versions| versions.is_disjoint(&uses)) {
@@ -152,6 +165,17 @@ fn known_patterns(ledger: &Ledger<'_>) -> BTreeMap<String, RoaringBitmap> {
     patterns
 }
 
+/// The versions by which records say that something was watched.
+fn versions_of_watch(ledger: &Ledger<'_>, watch: Watch) -> RoaringBitmap {
+    let subjects = ledger.versions().subjects();
+    let versions = subjects.flat_map(|subject| subject.versions().collect::<Vec<_>>());
+    versions
+        .filter(|version| version.kind == ElementKind::Watched)
+        .filter(|version| version.element().ok() == Some(Element::Watched(watch)))
+        .map(|version| version.id.0)
+        .collect()
+}
+
 /// Compares every version that the store knows with what the checkout has.
 fn compare(technique: Technique, snapshot: &Snapshot, ledger: &Ledger<'_>) -> Versions {
     let mut versions = Versions::default();
@@ -159,6 +183,9 @@ fn compare(technique: Technique, snapshot: &Snapshot, ledger: &Ledger<'_>) -> Ve
         // One look at a class answers for all of its parts.
         let class = subject.class().map(ClassName::new);
         let view = class.as_ref().and_then(|class| snapshot.class(class));
+        let unchanged = view
+            .as_ref()
+            .is_some_and(|view| is_known_as_it_is(&subject, view));
         for version in subject.versions() {
             versions.known.insert(version.id.0);
             if !technique.counts(version.kind) {
@@ -166,7 +193,9 @@ fn compare(technique: Technique, snapshot: &Snapshot, ledger: &Ledger<'_>) -> Ve
             }
             let now = match (version.kind, &view) {
                 (ElementKind::Class | ElementKind::Whole, Some(view)) => Some(view.class()),
-                (ElementKind::Shape, Some(view)) => Some(view.shape()),
+                // Looking into code takes reading it.
+                (ElementKind::Blocks, _) if unchanged => Some(version.fingerprint),
+                (ElementKind::Shape | ElementKind::Overrides, Some(view)) => Some(view.shape()),
                 (ElementKind::Head, Some(view)) => Some(view.head()),
                 (ElementKind::Method, Some(view)) if view.doubt().is_none() => {
                     method_key(version.member)
@@ -186,6 +215,15 @@ fn compare(technique: Technique, snapshot: &Snapshot, ledger: &Ledger<'_>) -> Ve
     versions
 }
 
+/// Whether all that is known of a class was learned from what it is now.
+fn is_known_as_it_is(subject: &Subject<'_>, view: &ClassView<'_>) -> bool {
+    let mut known = subject
+        .versions()
+        .filter(|version| version.kind == ElementKind::Class)
+        .peekable();
+    known.peek().is_some() && known.all(|version| version.fingerprint == view.class())
+}
+
 fn method_key(member: &str) -> Option<MethodKey> {
     let bracket = member.find('(')?;
     Some(MethodKey::new(&member[..bracket], &member[bracket..]))
@@ -194,6 +232,13 @@ fn method_key(member: &str) -> Option<MethodKey> {
 /// An element in words, for reasons.
 pub(crate) fn in_words(element: &Element) -> String {
     match element {
+        Element::Blocks(class, method, walk) => {
+            let whole = in_words(&Element::Method(class.clone(), method.clone()));
+            match walk.masks() {
+                Some(_) => format!("a part of {whole} that it ran"),
+                None => whole,
+            }
+        }
         Element::Method(class, method) if method.is_static_initializer() => {
             format!("the static initializer of {}", class.simple())
         }
@@ -201,14 +246,14 @@ pub(crate) fn in_words(element: &Element) -> String {
             format!("a constructor of {}", class.simple())
         }
         Element::Method(class, method) => format!("{}.{}()", class.simple(), method.name),
-        Element::Lookup(class, method) => {
+        Element::Lookup(class, method) | Element::Receiver(class, method) => {
             format!(
                 "the place where {}.{} is found",
                 class.simple(),
                 method.name
             )
         }
-        Element::Shape(class) | Element::Head(class) => {
+        Element::Shape(class) | Element::Head(class) | Element::Overrides(class) => {
             format!("the declaration of {}", class.simple())
         }
         Element::Class(class) | Element::Whole(class) => class.simple().to_owned(),
@@ -218,5 +263,6 @@ pub(crate) fn in_words(element: &Element) -> String {
         Element::Matches(pattern) => format!("the files that match {pattern}"),
         Element::Variable(name) => format!("the environment variable {name}"),
         Element::Property(name) => format!("the system property {name}"),
+        Element::Watched(watch) => format!("the watching of {}", watch.name()),
     }
 }

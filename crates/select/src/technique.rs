@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use fewest_model::ElementKind;
+use fewest_model::{ElementKind, Watch};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -22,16 +22,31 @@ pub enum Technique {
     /// used, or a file has changed (`HyRTS`).
     #[default]
     Hybrid,
+    /// As `Hybrid`, but a method that is added or taken away counts only where
+    /// it is found for the objects that the test worked with (`HyRTS` with
+    /// receiver types).
+    HybridLookup,
+    /// As `HybridLookup`, but of a method only the blocks that ran count
+    /// (HyRTS-B).
+    HybridBlock,
 }
 
 impl Technique {
-    pub const ALL: [Self; 3] = [Self::All, Self::File, Self::Hybrid];
+    pub const ALL: [Self; 5] = [
+        Self::All,
+        Self::File,
+        Self::Hybrid,
+        Self::HybridLookup,
+        Self::HybridBlock,
+    ];
 
     pub const fn name(self) -> &'static str {
         match self {
             Self::All => "all",
             Self::File => "file",
             Self::Hybrid => "hybrid",
+            Self::HybridLookup => "hybrid-lookup",
+            Self::HybridBlock => "hybrid-block",
         }
     }
 
@@ -40,7 +55,15 @@ impl Technique {
         use ElementKind as Kind;
         match kind {
             Kind::Class => self == Self::File,
-            Kind::Head | Kind::Shape | Kind::Method | Kind::Lookup => self == Self::Hybrid,
+            Kind::Shape => self == Self::Hybrid,
+            Kind::Method => matches!(self, Self::Hybrid | Self::HybridLookup),
+            Kind::Blocks => self == Self::HybridBlock,
+            Kind::Lookup => !matches!(self, Self::All | Self::File),
+            Kind::Head | Kind::Receiver | Kind::Overrides => {
+                matches!(self, Self::HybridLookup | Self::HybridBlock)
+            }
+            // It says what a record can answer, and never changes.
+            Kind::Watched => false,
             Kind::Whole
             | Kind::Resource
             | Kind::File
@@ -49,6 +72,26 @@ impl Technique {
             | Kind::Variable
             | Kind::Property => true,
         }
+    }
+
+    /// What must have been watched for a record to answer.
+    pub fn needs(self) -> Option<Watch> {
+        match self {
+            Self::All => None,
+            Self::File | Self::Hybrid => Some(Watch::Uses),
+            Self::HybridLookup => Some(Watch::Receivers),
+            Self::HybridBlock => Some(Watch::Blocks),
+        }
+    }
+
+    /// Whether the agent has to tell on which objects methods ran.
+    pub fn watches_receivers(self) -> bool {
+        matches!(self, Self::HybridLookup | Self::HybridBlock)
+    }
+
+    /// Whether the agent has to tell which blocks ran.
+    pub fn watches_blocks(self) -> bool {
+        self == Self::HybridBlock
     }
 }
 
@@ -59,8 +102,12 @@ impl fmt::Display for Technique {
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("`{0}` is no technique; there are all, file and hybrid")]
+#[error("`{0}` is no technique; there are {names}", names = names())]
 pub struct ParseTechniqueError(String);
+
+fn names() -> String {
+    Technique::ALL.map(Technique::name).join(", ")
+}
 
 impl FromStr for Technique {
     type Err = ParseTechniqueError;

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use fewest_model::{ClassName, Element, MethodKey};
+use fewest_model::{ClassName, Element, MethodKey, Watch};
 use fewest_trace::{FileStamp, Thing};
 
 use crate::jvm_run::{JvmRun, Numbers, TestRun};
@@ -114,6 +114,9 @@ pub fn uses_of_class(class: &ClassName, classes: &impl Classes) -> TestUses {
     let run = JvmRun::default();
     let mut expansion = Expansion::new(&run, classes);
     expansion.test = Some(class);
+    for watch in Watch::ALL {
+        expansion.add(Element::Watched(watch));
+    }
     expansion.add_whole(class);
     expansion.finish();
     expansion.uses
@@ -170,6 +173,7 @@ impl<'a, C: Classes> Expansion<'a, C> {
     fn add_test(&mut self, test: &'a TestRun) {
         self.test = Some(&test.class);
         self.uses.doubts.extend(test.doubts.iter().cloned());
+        self.add(Element::Watched(Watch::Uses));
         self.add_whole(&test.class);
         self.add_numbers(&test.used);
         self.add_ambient();

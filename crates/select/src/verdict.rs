@@ -160,10 +160,10 @@ fn check<E: Evidence>(
 /// Exact elements first: a method says more than the shape of its class.
 fn rank(element: &Element) -> u8 {
     match element {
-        Element::Method(..) => 0,
+        Element::Method(..) | Element::Blocks(..) => 0,
         Element::File(_) | Element::Resource(_) => 1,
-        Element::Lookup(..) => 2,
-        Element::Shape(_) | Element::Head(_) => 3,
+        Element::Lookup(..) | Element::Receiver(..) => 2,
+        Element::Shape(_) | Element::Head(_) | Element::Overrides(_) => 3,
         Element::Class(_) | Element::Whole(_) => 4,
         _ => 5,
     }

@@ -23,6 +23,7 @@ mod content;
 mod entry;
 mod files;
 mod folder;
+mod graphs;
 mod jar;
 mod lookup;
 mod manifest;

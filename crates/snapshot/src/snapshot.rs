@@ -1,20 +1,20 @@
 //! The current set: what each element's content is now.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use fewest_classfile::fingerprint::Options;
-use fewest_model::{ClassName, Element, Fingerprint};
+use fewest_model::{ClassName, Element, Fingerprint, MethodKey, Walk};
 use thiserror::Error;
 
 use crate::cache::Cache;
 use crate::class_view::{ClassView, Origin};
 use crate::entry::{Entry, EntryKind};
 use crate::files::Files;
+use crate::graphs::Graphs;
 use crate::lookup::Outlines;
 use crate::settings::Settings;
 use crate::stat::Stat;
@@ -35,6 +35,7 @@ pub struct Snapshot {
     opaque: Vec<(usize, Fingerprint)>,
     files: Files,
     outlines: Outlines,
+    graphs: Graphs,
 }
 
 /// A directory in an entry of the class path, under the name that the JVM has
@@ -74,12 +75,16 @@ pub enum ClassBytesError {
     Changed { place: String },
 }
 
+fn options(settings: &Settings) -> Options {
+    Options {
+        debug_info: settings.debug_info,
+    }
+}
+
 impl Snapshot {
     /// Goes through the class path. Entries that are not there count as empty.
     pub fn take(class_path: &[PathBuf], settings: Settings) -> Self {
-        let options = Options {
-            debug_info: settings.debug_info,
-        };
+        let options = options(&settings);
         let cache = Cache::open(settings.cache.as_deref(), options);
         let entries = class_path::load(class_path, &settings.root, &cache, options);
         let opaque = entries
@@ -94,6 +99,7 @@ impl Snapshot {
             places: places(&entries, settings.feature_version),
             files: Files::new(&settings.root),
             outlines: Outlines::default(),
+            graphs: Graphs::default(),
             settings,
             cache,
             entries,
@@ -149,19 +155,47 @@ impl Snapshot {
         match element {
             Element::Class(name) | Element::Whole(name) => self.of_class(name, ClassView::class),
             Element::Head(name) => self.of_class(name, ClassView::head),
-            Element::Shape(name) => self.of_class(name, ClassView::shape),
+            Element::Shape(name) | Element::Overrides(name) => {
+                self.of_class(name, ClassView::shape)
+            }
             Element::Method(name, key) => self.of_class(name, |view| {
                 view.method(key)
                     .map_or(Fingerprint::ABSENT, |method| method.fingerprint)
             }),
-            Element::Lookup(name, key) => lookup::lookup(self, &self.outlines, name, key),
+            Element::Blocks(name, key, walk) => self.blocks(name, key, walk),
+            Element::Lookup(name, key) | Element::Receiver(name, key) => {
+                lookup::lookup(self, &self.outlines, name, key)
+            }
             Element::Resource(name) => self.resource(name),
             Element::File(name) => self.files.file(name, &self.cache),
             Element::Listing(name) => self.files.listing(name),
             Element::Matches(pattern) => self.files.matches(pattern),
             Element::Variable(name) => of_setting(&self.settings.variables, name),
             Element::Property(name) => of_setting(&self.settings.properties, name),
+            Element::Watched(watch) => Fingerprint::of(watch.name().as_bytes()),
         }
+    }
+
+    /// The part of a method that a walk meets.
+    fn blocks(&self, name: &ClassName, key: &MethodKey, walk: &Walk) -> Fingerprint {
+        let whole = || self.fingerprint(&Element::Method(name.clone(), key.clone()));
+        let methods = self.graphs.of_class(self, self.options(), name);
+        methods
+            .and_then(|methods| methods.get(key)?.fingerprint_of(walk))
+            .unwrap_or_else(whole)
+    }
+
+    /// The walk through a method over the blocks that ran; over all of it
+    /// where its code cannot be looked into.
+    pub fn walk(&self, name: &ClassName, key: &MethodKey, executed: &BTreeSet<usize>) -> Walk {
+        let methods = self.graphs.of_class(self, self.options(), name);
+        methods
+            .and_then(|methods| Some(methods.get(key)?.walk(executed)))
+            .unwrap_or_else(Walk::whole)
+    }
+
+    fn options(&self) -> Options {
+        options(&self.settings)
     }
 
     /// The bytes that the fingerprints of a class were taken of.

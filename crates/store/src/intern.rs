@@ -22,7 +22,10 @@ pub(crate) const CLASS: &str = "C ";
 /// The subject's name and the rest of the element's name.
 fn split(element: &Element) -> (String, String) {
     let member = match element {
-        Element::Method(_, key) | Element::Lookup(_, key) => key.to_string(),
+        Element::Method(_, key) | Element::Lookup(_, key) | Element::Receiver(_, key) => {
+            key.to_string()
+        }
+        Element::Blocks(_, key, walk) => format!("{key} {walk}"),
         _ => String::new(),
     };
     let subject = match element.class() {

@@ -3,8 +3,11 @@
 //! [`Graph::of`] cuts a method into basic blocks with their edges, those to
 //! exception handlers included. [`dangerous_blocks`] walks two versions of a
 //! method in step and finds the old blocks after which they part ways.
+//! [`Graph::walk`] and [`Graph::fingerprint_of`] tell the same for the blocks
+//! that one test ran, without the old version at hand.
 
 mod blocks;
+mod executed;
 mod walk;
 
 use std::ops::Range;

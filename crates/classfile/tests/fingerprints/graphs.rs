@@ -102,7 +102,80 @@ fn dangerous(old: &str, new: &str) -> BTreeSet<usize> {
     };
     let (old, new) = (body(old), body(new));
     let [old, new] = graphs([&old, &new]);
-    dangerous_blocks(&old, &new)
+    let dangerous = dangerous_blocks(&old, &new);
+    for executed in executions(&old) {
+        let walk = old.walk(&executed);
+        let same = old.fingerprint_of(&walk) == new.fingerprint_of(&walk);
+        assert!(same || !executed.is_disjoint(&dangerous), "{executed:?}");
+    }
+    dangerous
+}
+
+/// The blocks that runs of a method can go through: one set for each way that
+/// takes every edge at most once.
+fn executions(graph: &Graph) -> BTreeSet<BTreeSet<usize>> {
+    let mut found = BTreeSet::new();
+    let mut ways = vec![(0, BTreeSet::from([0]))];
+    while let Some((at, executed)) = ways.pop() {
+        let block = &graph.blocks[at];
+        let handlers = block.handlers.iter().map(|edge| edge.block);
+        for next in block.successors.iter().copied().chain(handlers) {
+            let mut further = executed.clone();
+            if further.insert(next) {
+                ways.push((next, further));
+            }
+        }
+        found.insert(executed);
+    }
+    found
+}
+
+/// Whether a run over these blocks is the same in both versions.
+fn same_for(old: &str, new: &str, executed: &[usize]) -> bool {
+    let [old, new] = graphs([old, new]);
+    let walk = old.walk(&executed.iter().copied().collect());
+    assert!(walk.masks().is_some(), "the blocks hang together");
+    old.fingerprint_of(&walk) == new.fingerprint_of(&walk)
+}
+
+#[test]
+fn a_walk_sees_what_it_meets_and_nothing_else() {
+    let old = "class A { int m(int i) { if (i > 0) { return 1; } return 2; } }";
+    let other_way = "class A { int m(int i) { if (i > 0) { return 7; } return 2; } }";
+    let longer =
+        "class A { int m(int i) { if (i > 0) { while (i > 3) i--; return i; } return 2; } }";
+    let question = "class A { int m(int i) { if (i > 1) { return 1; } return 2; } }";
+    let flags = "class A { final int m(int i) { if (i > 0) { return 1; } return 2; } }";
+    // Block 1 returns 1, block 2 returns 2.
+    for (new, first, second) in [
+        (old, true, true),
+        (other_way, false, true),
+        (longer, false, true),
+        (question, false, false),
+        (flags, false, false),
+    ] {
+        assert_eq!(same_for(old, new, &[0, 1]), first, "{new}");
+        assert_eq!(same_for(old, new, &[0, 2]), second, "{new}");
+    }
+}
+
+#[test]
+fn a_handler_that_comes_to_catch_counts_for_who_ran_what_it_covers() {
+    let old = "class A { void m(int i) { if (i > 0) { m(1); } m(2); } }";
+    let new =
+        "class A { void m(int i) { if (i > 0) { try { m(1); } catch (Error e) { } } m(2); } }";
+    assert!(!same_for(old, new, &[0, 1, 2]));
+    assert!(same_for(old, new, &[0, 2]));
+}
+
+#[test]
+fn blocks_that_do_not_hang_together_are_the_whole_method() {
+    let [graph] = graphs([
+        "class A { int m(int i) { if (i > 0) { while (i > 3) i--; return i; } return 2; } }",
+    ]);
+    let apart = BTreeSet::from([0, graph.blocks.len() - 2]);
+    assert_eq!(graph.walk(&apart).masks(), None);
+    assert_eq!(graph.walk(&BTreeSet::from([0, 99])).masks(), None);
 }
 
 #[test]

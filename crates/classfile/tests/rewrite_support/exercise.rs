@@ -88,6 +88,8 @@ fn analyze(class: &ClassFile<'_>) {
     for method in class.methods() {
         if let Ok(Some(graph)) = Graph::of(class, method, options) {
             assert!(dangerous_blocks(&graph, &graph).is_empty());
+            let all = (0..graph.blocks.len()).collect();
+            let _ = graph.fingerprint_of(&graph.walk(&all));
         }
     }
 }
