@@ -184,6 +184,31 @@ impl Javac {
         Ok(())
     }
 
+    /// Runs many independent compilations in one JVM and tells of each what the
+    /// compiler had against it. Nothing is kept for later: this is for sources
+    /// that nobody will compile again.
+    pub fn compile_each<'a>(
+        &self,
+        jobs: impl IntoIterator<Item = (&'a Compilation, &'a Path)>,
+    ) -> Result<Vec<Result<(), String>>, CompileError> {
+        let work = cache::workspace()?;
+        let mut command_lines = Vec::new();
+        let mut hidden = Vec::new();
+        for (number, (compilation, classes)) in jobs.into_iter().enumerate() {
+            let sources = work.path().join(number.to_string());
+            write_sources(compilation, &sources)?;
+            fs::create_dir_all(classes).map_err(CacheError::at(classes))?;
+            command_lines.push(compilation.command_line(&sources, classes));
+            hidden.push(format!("{}/", text_of(&sources)));
+        }
+        let answers = self.drive(work.path(), &command_lines)?;
+        let verdict = |(answer, hidden): (Answer, String)| match answer.code {
+            0 => Ok(()),
+            _ => Err(answer.said.replace(&hidden, "")),
+        };
+        Ok(answers.into_iter().zip(hidden).map(verdict).collect())
+    }
+
     fn entry(&self, compilation: &Compilation) -> Result<PathBuf, CompileError> {
         let key = compilation.key(&self.jdk)?;
         Ok(cache::cache_dir().join("javac").join(key))
@@ -389,6 +414,21 @@ mod jvm_tests {
         assert!(error.to_string().contains("Bad.java:1"), "{error}");
         assert!(!error.to_string().contains("Good.java"), "{error}");
         assert!(!out.path().join("Good.class").exists());
+    }
+
+    #[test]
+    fn each_of_many_compilations_is_told_its_own_mistakes() {
+        let out = tempfile::tempdir().unwrap();
+        let good = Compilation::new().source("Good.java", "class Good {}");
+        let bad = Compilation::new().source("p/Bad.java", "package p; class Bad extends Gone {}");
+        let folders = [out.path().join("0"), out.path().join("1")];
+        let verdicts = Javac::new(&Jdk::default())
+            .compile_each([(&good, &*folders[0]), (&bad, &*folders[1])])
+            .unwrap();
+        assert!(folders[0].join("Good.class").is_file());
+        assert_eq!(verdicts[0], Ok(()));
+        let said = verdicts[1].as_ref().unwrap_err();
+        assert!(said.starts_with("p/Bad.java:1: error"), "{said}");
     }
 
     #[test]
