@@ -27,8 +27,13 @@ pub struct Stage<'a> {
     workshop: &'a Workshop,
     project: TestProject,
     agent: PathBuf,
+    /// The technique that records are made under. One of the finest serves all.
+    recording: Technique,
     runs: Cell<u64>,
 }
+
+/// The technique whose records can answer for the most others.
+pub const FINEST: Technique = Technique::HybridBlock;
 
 /// The tests that would run, each with the reasons.
 pub type Selection = BTreeMap<String, Vec<String>>;
@@ -60,11 +65,12 @@ impl Surroundings {
 }
 
 impl<'a> Stage<'a> {
-    pub fn new(workshop: &'a Workshop) -> Self {
+    pub fn new(workshop: &'a Workshop, recording: Technique) -> Self {
         Self {
             workshop,
             project: TestProject::new(),
             agent: unpack_agent(&cache_folder()).expect("the agent can be unpacked"),
+            recording,
             runs: Cell::new(0),
         }
     }
@@ -72,7 +78,7 @@ impl<'a> Stage<'a> {
     /// Another project with the same records and nothing else.
     #[must_use]
     pub fn elsewhere(&self) -> Self {
-        let other = Self::new(self.workshop);
+        let other = Self::new(self.workshop, self.recording);
         copy(
             &self.project.path(".fewest"),
             &other.project.path(".fewest"),
@@ -122,7 +128,7 @@ impl<'a> Stage<'a> {
 
     /// The same, with something that happens to the traces before they are read.
     pub fn record_then(&self, tests: &[String], end: RunEnd, then: impl FnOnce(&Path)) -> Recorded {
-        let (run, task) = self.begin(Surroundings::Same, Technique::default(), tests);
+        let (run, task) = self.begin(Surroundings::Same, self.recording, tests);
         let answer = TaskAnswer::read(&task).expect("an answer is readable");
         let finished = JavaRun::new(&self.workshop.jdk, "org.junit.runner.JUnitCore")
             .jvm_args(answer.jvm_args)

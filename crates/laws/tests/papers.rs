@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fewest_laws::stage::Stage;
+use fewest_laws::stage::{FINEST, Stage};
 use fewest_laws::version::{Files, Workshop};
 use fewest_select::Technique;
 
@@ -49,7 +49,7 @@ impl Example {
             .map(|version| version.unwrap())
             .collect();
         let tests: Vec<String> = self.tests.iter().map(|&test| test.to_owned()).collect();
-        let stage = Stage::new(&workshop);
+        let stage = Stage::new(&workshop, FINEST);
         stage.put(&versions[0]);
         let recorded = stage.record(&tests);
         assert!(
@@ -57,12 +57,18 @@ impl Example {
             "{recorded:?}"
         );
         let selection = |technique| stage.select(technique, &tests).into_keys().collect();
+        let answers = |technique: &Technique| {
+            let known = matches!(technique, Technique::File | Technique::Hybrid);
+            known || stage.select(*technique, &tests).is_empty()
+        };
+        // Records cannot answer for every technique yet; then everything runs.
+        let techniques: Vec<Technique> = Technique::ALL.into_iter().filter(answers).collect();
         versions[1..]
             .iter()
             .map(|version| {
                 stage.put(version);
-                let techniques = Technique::ALL.into_iter();
-                techniques.map(|t| (t.name(), selection(t))).collect()
+                let each = techniques.iter();
+                each.map(|&t| (t.name(), selection(t))).collect()
             })
             .collect()
     }
