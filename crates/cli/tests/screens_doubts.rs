@@ -236,6 +236,79 @@ mod jvm {
         });
     }
 
+    /// What is written while the tests run may not be what a test read.
+    #[test]
+    fn things_that_a_test_used_and_that_change_during_the_run_prove_nothing() {
+        let read = "new java.util.Scanner(\
+             ReadTest.class.getResourceAsStream(\"/words.txt\")).next(); \
+             java.nio.file.Files.readAllBytes(java.nio.file.Paths.get(\"a.txt\")); \
+             new java.io.File(\"folder\").list();";
+        // Runs after the others, by its name.
+        let write = "if (System.getProperty(\"write\") != null) \
+             java.nio.file.Files.write(java.nio.file.Paths.get(\
+             System.getProperty(\"write\")), new byte[] { 'b' });";
+        let demo = Demo::with(&[("ReadTest", read), ("WriteTest", write)]);
+        demo.project.write("classes/words.txt", "a");
+        demo.project.write("a.txt", "a");
+        demo.project.write("folder/a.txt", "a");
+        for (written, doubt) in [
+            (
+                "classes/words.txt",
+                "the resource words.txt changed while the tests ran",
+            ),
+            (
+                "a.txt",
+                "the file [project]/a.txt changed while the test ran",
+            ),
+            (
+                "folder/b.txt",
+                "the directory [project]/folder changed while the tests ran",
+            ),
+        ] {
+            let line = demo.junit(&[&format!("-Dwrite={written}")]);
+            let finished = demo.exec_line(&["--verbose"], line.clone());
+            assert_eq!(finished.code(), Some(0), "{}", finished.stdout);
+            let root = fs::canonicalize(demo.project.root()).unwrap();
+            let shown = finished.stderr.replace(root.to_str().unwrap(), "[project]");
+            let told = format!("fewest: demo.ReadTest proved nothing: {doubt}");
+            assert!(shown.contains(&told), "{shown}");
+            assert!(!shown.contains("demo.AddTest proved nothing"), "{shown}");
+            // The same once more: now nothing but this test has anything to do.
+            let again = demo.exec_line(&["--verbose"], line).stderr;
+            assert!(again.contains("demo.ReadTest ran: "), "{again}");
+            assert!(again.contains("demo.AddTest left out"), "{again}");
+        }
+    }
+
+    #[test]
+    fn a_pass_in_another_environment_does_not_make_up_for_a_failure_in_this_one() {
+        let pipe = "if (System.in.read() != 'y') throw new Error();";
+        let demo = Demo::with(&[("PipeTest", pipe)]);
+        let run = |answer: &str, jvm_args: &str| {
+            let line = demo.script(&format!("echo {answer} | $JUNIT"));
+            let line = line
+                .iter()
+                .map(|word| word.replace("java -cp", &format!("java {jvm_args} -cp")));
+            demo.exec_line(&["--verbose"], line.collect()).stderr
+        };
+        run("yes", "");
+        run("yes", "-Xss2m");
+        // A failure can only be seen where everything runs.
+        demo.project
+            .write("fewest.toml", "always-run = 'PipeTest'\n");
+        let failed = run("no", "");
+        assert!(failed.contains("demo.PipeTest ran"), "{failed}");
+        run("yes", "-Xss2m");
+        demo.project.remove("fewest.toml");
+        let here = run("yes", "");
+        assert!(
+            here.contains("demo.PipeTest ran: it failed when it last ran"),
+            "{here}"
+        );
+        let again = run("yes", "");
+        assert!(again.contains("demo.PipeTest left out"), "{again}");
+    }
+
     #[test]
     fn a_class_file_that_cannot_be_read_is_no_ground_for_proof() {
         let load = "try { Class.forName(\"demo.Broken\"); } catch (LinkageError expected) {}";

@@ -211,7 +211,9 @@ pub(crate) fn reasons(verdict: &Verdict) -> Vec<String> {
             }
             words
         }
-        RunReason::Unknown { doubt } => vec![doubt.clone()],
+        RunReason::Needed { why: reason } | RunReason::Unknown { doubt: reason } => {
+            vec![reason.clone()]
+        }
     }
 }
 

@@ -62,8 +62,16 @@ impl<'a> SnapshotClasses<'a> {
             name: member.member.name.clone(),
         };
         MethodFacts {
-            static_reads: references.static_reads().map(field).collect(),
-            static_writes: references.static_writes().map(field).collect(),
+            static_reads: references
+                .static_reads()
+                .filter(|member| !is_framework(&member.owner))
+                .map(field)
+                .collect(),
+            static_writes: references
+                .static_writes()
+                .filter(|member| !is_framework(&member.owner))
+                .map(field)
+                .collect(),
             inherited: references
                 .members
                 .iter()
@@ -89,6 +97,16 @@ impl<'a> SnapshotClasses<'a> {
                 .class(&member.owner)
                 .is_some_and(|owner| owner.method(&member.member).is_none())
     }
+}
+
+/// Whether a class belongs to a test framework. TestNG counts and collects in
+/// static fields while it runs a test, and reads them for the next one: that
+/// would tie every test to all before it, and none of them sees it.
+fn is_framework(class: &ClassName) -> bool {
+    const PACKAGES: [&str; 3] = ["org/testng/", "org/junit/", "junit/"];
+    PACKAGES
+        .iter()
+        .any(|package| class.as_str().starts_with(package))
 }
 
 impl Classes for SnapshotClasses<'_> {

@@ -21,6 +21,7 @@ mod project;
 mod run_folder;
 mod settings;
 mod task_line;
+mod testng;
 mod tests_of_task;
 
 pub use agent_library::{UnpackAgentError, check_agent, unpack_agent};

@@ -104,21 +104,22 @@ impl Outlook {
         let mut forecasts = Vec::new();
         let mut rest = wanted.clone();
         for last in &self.last {
-            let tests: Vec<ClassName> = last
+            let module = last.request.module.as_str();
+            let id = |class: &ClassName| TestId::of_class(module, class.clone());
+            let asked: BTreeSet<TestId> = last
                 .tests
                 .iter()
-                .filter(|class| {
-                    let module = last.request.module.as_str();
-                    rest.remove(&TestId::of_class(module, (*class).clone()))
-                })
-                .cloned()
+                .map(id)
+                .filter(|test| rest.remove(test))
                 .collect();
-            if !tests.is_empty() {
+            if !asked.is_empty() {
+                // A verdict may depend on those of other tests, so all are given.
                 let request = TaskRequest {
-                    test_classes: Some(tests),
+                    test_classes: Some(last.tests.iter().cloned().collect()),
                     ..last.request.clone()
                 };
-                forecasts.extend(self.of_task(&request)?);
+                let of_task = self.of_task(&request)?.into_iter();
+                forecasts.extend(of_task.filter(|forecast| asked.contains(&forecast.test)));
             }
         }
         if !rest.is_empty() {

@@ -7,10 +7,11 @@ use fewest_model::{ClassName, Element, ElementKind, Fingerprint, MethodKey, Test
 use fewest_select::Technique;
 use fewest_select::verdict::{Candidate, Evidence, RunReason, Verdict, Versions, judge};
 use fewest_snapshot::{ClassView, FilePattern, Snapshot};
-use fewest_store::{Environment, KnownRecord, KnownTest, Ledger, Subject, VersionId};
+use fewest_store::{Environment, KnownRecord, KnownTest, Ledger, Sequence, Subject, VersionId};
 use roaring::RoaringBitmap;
 
 use crate::settings::ProjectFile;
+use crate::testng;
 
 /// A test class and what is to happen with it.
 pub(crate) struct Judged {
@@ -66,7 +67,12 @@ pub(crate) fn judge_tests(
             .collect();
         let candidate = Candidate {
             records: &records,
-            outcome_since: known.and_then(|test| outcome_since(test, ledger.records_of(test))),
+            outcome_since: known.and_then(|test| {
+                let here = records
+                    .iter()
+                    .filter(|record| record.is_of_this_environment());
+                outcome_since(test, here.map(|record| record.record.sequence).max())
+            }),
             doubts: known.map(|test| &*test.doubts).unwrap_or_default(),
             listed: rules.file.always_runs(class),
         };
@@ -82,14 +88,16 @@ pub(crate) fn judge_tests(
                 .map(|event| event.ending.millis),
         }
     };
-    match &request.test_classes {
+    let mut judged: Vec<Judged> = match &request.test_classes {
         Some(classes) => outermost_classes(classes).iter().map(judge_class).collect(),
         None => ledger
             .tests()
             .iter()
             .map(|test| judge_class(&test.id.class))
             .collect(),
-    }
+    };
+    testng::add_needed(&mut judged, request, snapshot);
+    judged
 }
 
 /// The test classes, those that are nested in one counting as it.
@@ -97,13 +105,18 @@ pub(crate) fn outermost_classes(classes: &[ClassName]) -> BTreeSet<ClassName> {
     classes.iter().map(ClassName::outermost).collect()
 }
 
-/// How a test ended after its newest record was made.
-fn outcome_since(test: &KnownTest, records: &[KnownRecord]) -> Option<fewest_model::Outcome> {
-    let last = test.history.first()?;
-    let newest = records.iter().map(|record| record.sequence).max();
-    newest
-        .is_none_or(|newest| last.sequence > newest)
-        .then_some(last.ending.outcome)
+/// How a test ended since its newest record of this environment was made: the
+/// worst of it. A pass in another environment does not make up for a failure in
+/// this one. Where there is no such record, only the last word counts.
+fn outcome_since(test: &KnownTest, newest: Option<Sequence>) -> Option<fewest_model::Outcome> {
+    let Some(newest) = newest else {
+        return test.history.first().map(|last| last.ending.outcome);
+    };
+    let since = test
+        .history
+        .iter()
+        .take_while(|event| event.sequence > newest);
+    since.map(|event| event.ending.outcome).max()
 }
 
 struct RecordEvidence<'a> {

@@ -41,6 +41,8 @@ pub enum RunReason {
     Environment { changes: Vec<String> },
     /// Things that it used are not as they were; the first few of `count`.
     Changed { elements: Vec<Element>, count: u64 },
+    /// Others that run need it.
+    Needed { why: String },
     /// We could not tell, so it runs.
     Unknown { doubt: String },
 }

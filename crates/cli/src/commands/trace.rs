@@ -8,6 +8,19 @@ use anyhow::Result;
 use clap::Subcommand;
 use fewest_trace::{ClassEntry, Event, Thing, Uses};
 
+use crate::output;
+
+macro_rules! line {
+    ($out:expr, $($format:tt)*) => {
+        add_line($out, &format!($($format)*))
+    };
+}
+
+fn add_line(out: &mut String, line: &str) {
+    out.push_str(line);
+    out.push('\n');
+}
+
 /// Look into the traces that agents write.
 #[derive(Subcommand)]
 pub(crate) enum TraceCommand {
@@ -25,14 +38,19 @@ pub(crate) fn run(command: TraceCommand) -> Result<ExitCode> {
     let TraceCommand::Show { file } = command;
     let trace = fewest_trace::read_file(&file)?;
     let mut names = Names::default();
+    let out = &mut String::new();
     for event in &trace.events {
-        names.print(event);
+        names.print(event, out);
     }
     match trace.cut_at {
-        Some(offset) => println!("cut at byte {offset}: the JVM did not end in an orderly way"),
-        None if !trace.is_complete() => println!("the JVM did not end in an orderly way"),
+        Some(offset) => line!(
+            out,
+            "cut at byte {offset}: the JVM did not end in an orderly way"
+        ),
+        None if !trace.is_complete() => line!(out, "the JVM did not end in an orderly way"),
         None => {}
     }
+    output::print(out)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -44,16 +62,19 @@ struct Names {
 }
 
 impl Names {
-    fn print(&mut self, event: &Event) {
+    fn print(&mut self, event: &Event, out: &mut String) {
         match event {
             Event::Class(class) => self.classes.push(class.clone()),
             Event::Thing { id, thing } => {
                 self.things.insert(*id, thing.clone());
             }
             Event::Jvm(jvm) => {
-                println!(
+                line!(
+                    out,
                     "jvm {} with Java {} at {}",
-                    jvm.pid, jvm.java_version, jvm.java_home
+                    jvm.pid,
+                    jvm.java_version,
+                    jvm.java_home
                 );
             }
             Event::Opened(open) => {
@@ -62,7 +83,8 @@ impl Names {
                     .as_deref()
                     .map(|m| format!("#{m}"))
                     .unwrap_or_default();
-                println!(
+                line!(
+                    out,
                     "{:>7} ms  [{}] {}{method} begins",
                     open.at,
                     open.window,
@@ -70,7 +92,8 @@ impl Names {
                 );
             }
             Event::Closed(close) => {
-                println!(
+                line!(
+                    out,
                     "            [{}] ends: {:?}, {} tests, {} ms{}",
                     close.window,
                     close.outcome,
@@ -82,37 +105,37 @@ impl Names {
                         ""
                     }
                 );
-                self.print_uses(&close.uses);
+                self.print_uses(&close.uses, out);
             }
             Event::Late { window, uses } => {
-                println!("            [{window}] threads that lived on:");
-                self.print_uses(uses);
+                line!(out, "            [{window}] threads that lived on:");
+                self.print_uses(uses, out);
             }
             Event::Initialized { class, uses } => {
                 let name = self.classes.iter().find(|entry| entry.id == *class);
                 let name = name.map_or_else(|| "?".into(), |entry| entry.name.dotted());
-                println!("            initializer of {name}:");
-                self.print_uses(uses);
+                line!(out, "            initializer of {name}:");
+                self.print_uses(uses, out);
             }
             Event::Ambient { uses } => {
-                println!("            outside of tests:");
-                self.print_uses(uses);
+                line!(out, "            outside of tests:");
+                self.print_uses(uses, out);
             }
-            Event::LeftOut { class } => println!("            {} left out", class.dotted()),
+            Event::LeftOut { class } => line!(out, "            {} left out", class.dotted()),
             Event::Doubt { window, why } => match window {
-                Some(window) => println!("            [{window}] doubt: {why}"),
-                None => println!("            doubt: {why}"),
+                Some(window) => line!(out, "            [{window}] doubt: {why}"),
+                None => line!(out, "            doubt: {why}"),
             },
             Event::End { unseen } => {
-                println!("end, {} classes unseen", unseen.len());
+                line!(out, "end, {} classes unseen", unseen.len());
                 for class in unseen {
-                    println!("                unseen {}", class.dotted());
+                    line!(out, "                unseen {}", class.dotted());
                 }
             }
         }
     }
 
-    fn print_uses(&self, uses: &Uses) {
+    fn print_uses(&self, uses: &Uses, out: &mut String) {
         for &probe in &uses.probes {
             let class = self.classes.iter().rev().find(|class| {
                 (class.first_probe..class.first_probe + class.methods.len() as u32).contains(&probe)
@@ -120,15 +143,15 @@ impl Names {
             match class {
                 Some(class) => {
                     let method = &class.methods[(probe - class.first_probe) as usize];
-                    println!("                ran {}.{method}", class.name.dotted());
+                    line!(out, "                ran {}.{method}", class.name.dotted());
                 }
-                None => println!("                ran probe {probe}"),
+                None => line!(out, "                ran probe {probe}"),
             }
         }
         for thing in &uses.things {
             match self.things.get(thing) {
-                Some(thing) => println!("                {thing:?}"),
-                None => println!("                thing {thing}"),
+                Some(thing) => line!(out, "                {thing:?}"),
+                None => line!(out, "                thing {thing}"),
             }
         }
     }
