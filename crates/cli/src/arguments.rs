@@ -4,10 +4,11 @@ use std::ffi::OsString;
 
 /// Options of `fewest mvn` that Maven does not have. One of them in the first
 /// place means that options of fewest are given without a `--` behind them.
-const OWN: [&str; 6] = [
+const OWN: [&str; 7] = [
     "--technique",
     "--report",
     "--collect",
+    "--background",
     "--verbose",
     "--help",
     "-h",

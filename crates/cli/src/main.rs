@@ -13,6 +13,7 @@ mod input;
 mod moment;
 mod names;
 mod output;
+mod progress;
 mod screen;
 mod summary;
 

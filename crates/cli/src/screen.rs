@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use fewest_report::{Colour, Style};
 
 use crate::output;
+use crate::progress::ProgressLine;
 
 /// How much a user wants to read.
 pub(crate) struct Screen {
@@ -45,6 +46,13 @@ impl Screen {
     /// Something that must be seen.
     pub(crate) fn alarm(&self, text: &str) {
         self.line(Colour::Red, text, Some(Colour::Red));
+    }
+
+    /// A line that tells how far something long is, and vanishes.
+    pub(crate) fn progress(&self) -> ProgressLine {
+        let terminal = io::stderr().is_terminal()
+            && std::env::var_os("TERM").is_none_or(|value| value != "dumb");
+        ProgressLine::new(terminal && !self.quiet)
     }
 
     fn line(&self, prefix: Colour, text: &str, colour: Option<Colour>) {

@@ -226,6 +226,67 @@ mod jvm {
     }
 
     #[test]
+    fn what_is_learned_in_the_background_counts_as_any() {
+        let demo = Demo::new();
+        let first = demo.exec(&["--background"]);
+        assert_eq!(first.stdout.matches("OK (2 tests)").count(), 1);
+        while demo.fewest(&["status"]).stdout.contains("running ")
+            || !demo.project.exists(".fewest/last")
+        {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let after = screen(&demo.exec(&[]));
+        let both = demo.exec(&["--background", "--collect", "now"]);
+        filters(demo.project.root()).bind(|| {
+            insta::assert_snapshot!(screen(&first), @r"
+            fewest: hybrid, no records yet: everything runs
+            fewest: without the agent nothing can be left out of a plain command
+            fewest: process [number] learns in the background what the tests use; `fewest status` tells whether it still does
+            exit 0
+            ");
+            insta::assert_snapshot!(after, @r"
+            fewest: hybrid, 2 test classes
+            fewest: 0 run, 2 proven unaffected, 0 doubts; [time] instead of about [time]
+            exit 0
+            ");
+        });
+        assert_eq!(both.code(), Some(2), "{}", both.stderr);
+    }
+
+    #[test]
+    fn a_run_that_is_started_meanwhile_ends_the_one_in_the_background() {
+        // Hangs when it runs for the second time.
+        let body = "java.io.File once = new java.io.File(\"once\"), twice = new java.io.File(\"twice\");\
+             if (!once.createNewFile() && twice.createNewFile()) Thread.sleep(600_000);";
+        let demo = Demo::with(&[("SleepTest", body)]);
+        demo.exec(&["--background"]);
+        while !demo.project.exists("twice") {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let status = demo.fewest(&["status"]).stdout;
+        let meanwhile = demo.exec(&[]);
+        assert!(meanwhile.stdout.contains("OK ("), "{}", meanwhile.stdout);
+        let after = demo.fewest(&["status"]).stdout;
+        assert!(!after.contains("running "), "{after}");
+        assert_eq!(
+            fs::read_dir(demo.project.path(".fewest/runs"))
+                .unwrap()
+                .count(),
+            0
+        );
+        let running = status.lines().find(|line| line.starts_with("running "));
+        filters(demo.project.root()).bind(|| {
+            insta::assert_snapshot!(running.unwrap(), @"running    `[java]` in the background since [moment] as process [number]");
+            insta::assert_snapshot!(screen(&meanwhile), @r"
+            fewest: ended the run in the background; what it had learned is kept
+            fewest: hybrid, 2 test classes
+            fewest: 1 run, 2 proven unaffected, 0 doubts; [time] instead of about [time]
+            exit 0
+            ");
+        });
+    }
+
+    #[test]
     fn the_project_file_decides_what_else_counts() {
         let demo = Demo::new();
         demo.project.write("schema/a.sql", "one");

@@ -5,7 +5,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fewest_agent::Config;
 use fewest_build::maven::{Invocation, MavenBuild, MavenError, Surroundings, unpack_extension};
@@ -15,13 +16,14 @@ use thiserror::Error;
 
 use crate::agent_library::unpack_agent;
 use crate::child::run_to_end;
-use crate::merge::{MergeError, Merged, RunEnd, merge};
+use crate::merge::{MergeError, Merged, Progress, RunEnd, merge, merge_telling};
 use crate::project::{Project, cache_folder};
-use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
+use crate::run_folder::{BackgroundMark, RunFolder, RunFolderError, RunSettings};
 use crate::settings::{ProjectFile, ProjectFileError};
 
 /// What the user asks of a run.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct LaunchOptions {
     /// The project file's word or the default where there is none.
     pub technique: Option<Technique>,
@@ -33,6 +35,9 @@ pub struct LaunchOptions {
     pub quiet: bool,
     /// Where the build's output goes, if not to the user.
     pub log: Option<PathBuf>,
+    /// The run goes on while the user does something else: it makes way for
+    /// any other.
+    pub background: bool,
 }
 
 #[derive(Debug, Error)]
@@ -70,6 +75,7 @@ pub struct Launch {
     folder: RunFolder,
     settings: RunSettings,
     command: Command,
+    _background: Option<BackgroundMark>,
     /// What the user should know before the build starts.
     pub warnings: Vec<String>,
     /// What the store holds, or why that cannot be told.
@@ -129,6 +135,9 @@ impl Launch {
     ) -> Result<Self, LaunchError> {
         let file = ProjectFile::load(&project.root)?;
         let mut warnings = Vec::new();
+        if !options.background {
+            warnings.extend(end_background_runs(project));
+        }
         let recovered = recover(project);
         if recovered > 0 {
             let runs = if recovered == 1 { "run" } else { "runs" };
@@ -166,13 +175,20 @@ impl Launch {
             ));
             RunFolder::create_elsewhere(&settings)
         })?;
+        let mark = options.background.then(|| folder.mark_background());
         Ok(Self {
+            _background: mark.transpose()?,
             folder,
             settings,
             command: Command::new(""),
             warnings,
             overview: Reader::open(&project.folder()).and_then(|reader| reader.overview()),
         })
+    }
+
+    /// Where the project's store and logs lie.
+    pub fn project_folder(&self) -> PathBuf {
+        Project::at(&self.settings.root).folder()
     }
 
     pub fn technique(&self) -> Technique {
@@ -226,8 +242,9 @@ impl Launch {
         Ok(())
     }
 
-    /// Runs the build, and keeps what it told.
-    pub fn run(mut self) -> Result<Launched, LaunchError> {
+    /// Runs the build, and keeps what it told. `tell` hears how far that is,
+    /// when the build has ended and nobody else writes to the terminal.
+    pub fn run(mut self, tell: &mut dyn FnMut(Progress)) -> Result<Launched, LaunchError> {
         let ended = run_to_end(&mut self.command).map_err(|source| {
             // Nothing has run that could be worth keeping.
             let _ = self.folder.clone().remove();
@@ -241,7 +258,7 @@ impl Launch {
             None if ended.status.success() => RunEnd::Succeeded,
             None => RunEnd::Failed,
         };
-        let merged = merge(&self.folder, end);
+        let merged = merge_telling(&self.folder, end, tell);
         if merged.is_ok() || !self.folder.is_in(&Project::at(&self.settings.root)) {
             let _ = self.folder.remove();
         }
@@ -285,6 +302,29 @@ fn is_full_run_due(project: &Project, file: &ProjectFile) -> bool {
     };
     let since = Reader::open(&project.folder()).and_then(|reader| reader.runs_since_full());
     !matches!(since, Ok(Some(since)) if since + 1 < every.get())
+}
+
+/// Two builds in one project would write into each other's folders, so what
+/// goes on in the background makes way.
+fn end_background_runs(project: &Project) -> Vec<String> {
+    const PATIENCE: Duration = Duration::from_secs(60);
+    let mut told = Vec::new();
+    for folder in RunFolder::running(project) {
+        if !folder.is_in_background() {
+            continue;
+        }
+        folder.end_background();
+        let started = Instant::now();
+        while folder.is_in_background() && started.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(20));
+        }
+        told.push(if folder.is_in_background() {
+            "a run in the background does not end; both go on in one project".to_owned()
+        } else {
+            "ended the run in the background; what it had learned is kept".to_owned()
+        });
+    }
+    told
 }
 
 /// Keeps what interrupted runs have left behind.

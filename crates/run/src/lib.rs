@@ -28,7 +28,9 @@ pub use agent_library::{UnpackAgentError, check_agent, unpack_agent};
 pub use ask::{AskError, ask};
 pub use fewest_store::{Notice, Overview};
 pub use launch::{Launch, LaunchError, LaunchOptions, Launched};
-pub use merge::{MergeError, Merged, NOT_WATCHED, RunEnd, TestReport, merge};
+pub use merge::{
+    MergeError, Merged, NOT_WATCHED, Progress, RunEnd, TestReport, merge, merge_telling,
+};
 pub use outlook::{Forecast, Outlook, OutlookError, Prediction, RecordSummary};
 pub use plan::{Plan, PlannedTest};
 pub use project::{Project, cache_folder};

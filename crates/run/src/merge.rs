@@ -87,8 +87,25 @@ pub struct TestReport {
     pub recorded: bool,
 }
 
+/// How far a merge has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    pub doing: &'static str,
+    pub done: usize,
+    pub of: usize,
+}
+
 /// Keeps what a run told, and says what it came to.
 pub fn merge(run: &RunFolder, end: RunEnd) -> Result<Merged, MergeError> {
+    merge_telling(run, end, &mut |_| {})
+}
+
+/// The same, and tells how far it is. Large suites take seconds.
+pub fn merge_telling(
+    run: &RunFolder,
+    end: RunEnd,
+    tell: &mut dyn FnMut(Progress),
+) -> Result<Merged, MergeError> {
     let settings = run.settings()?;
     let project = Project::at(&settings.root);
     let opened = Store::open(&project.folder())?;
@@ -102,7 +119,12 @@ pub fn merge(run: &RunFolder, end: RunEnd) -> Result<Merged, MergeError> {
     let notes = folders.iter().map(PathBuf::as_path).chain([run.path()]);
     merged.warnings.extend(notes.filter_map(agent_note));
     let mut tasks = Vec::new();
-    for folder in &folders {
+    for (done, folder) in folders.iter().enumerate() {
+        tell(Progress {
+            doing: "reading what the tests used",
+            done,
+            of: folders.len(),
+        });
         let Some(task) = Task::read(folder, &settings, end) else {
             continue;
         };
@@ -121,7 +143,7 @@ pub fn merge(run: &RunFolder, end: RunEnd) -> Result<Merged, MergeError> {
         technique: settings.technique.to_string(),
     })?;
     for task in &tasks {
-        let reports = task.keep(&mut writer, number, &settings)?;
+        let reports = task.keep(&mut writer, number, &settings, tell)?;
         merged.tests.extend(reports);
     }
     if end != RunEnd::Interrupted {
@@ -426,9 +448,15 @@ impl Task {
         writer: &mut Writer<'_>,
         run: RunId,
         settings: &RunSettings,
+        tell: &mut dyn FnMut(Progress),
     ) -> Result<Vec<TestReport>, WriteError> {
         let mut reports = Vec::new();
-        for (class, result) in &self.runs {
+        for (done, (class, result)) in self.runs.iter().enumerate() {
+            tell(Progress {
+                doing: "recording test classes",
+                done,
+                of: self.runs.len(),
+            });
             let id = TestId::of_class(self.request.module.as_str(), class.clone());
             // A class that only holds others, a suite, is no test of its own.
             let Some(outcome) = result

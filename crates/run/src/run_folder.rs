@@ -1,11 +1,13 @@
 //! The folder of one run: its settings, and a folder for each task in it.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use fewest_select::Technique;
+use rustix::fs::{FlockOperation, flock};
+use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -55,6 +57,13 @@ pub struct RunFolderError {
 }
 
 const SETTINGS: &str = "run.json";
+/// Locked for as long as a run goes on in the background. A lock, unlike the
+/// number of a process, cannot be another's.
+const BACKGROUND: &str = "background";
+
+/// The mark of a run in the background, as long as this lives.
+#[derive(Debug)]
+pub(crate) struct BackgroundMark(#[expect(dead_code, reason = "held for its lock")] File);
 
 impl RunFolder {
     /// Makes a new folder that no other run has.
@@ -87,6 +96,42 @@ impl RunFolder {
             source,
         })?;
         Ok(Self { path })
+    }
+
+    /// Marks the run as one that goes on in the background.
+    pub(crate) fn mark_background(&self) -> Result<BackgroundMark, RunFolderError> {
+        let mark = || {
+            let file = File::create(self.path.join(BACKGROUND))?;
+            flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+            Ok(BackgroundMark(file))
+        };
+        mark().map_err(|source| RunFolderError {
+            path: self.path.clone(),
+            source,
+        })
+    }
+
+    /// Whether the run goes on in the background.
+    pub fn is_in_background(&self) -> bool {
+        let Ok(file) = File::open(self.path.join(BACKGROUND)) else {
+            return false;
+        };
+        flock(&file, FlockOperation::NonBlockingLockShared).is_err()
+    }
+
+    /// Asks a run in the background to end. What it has learned is kept.
+    pub(crate) fn end_background(&self) {
+        if self.is_in_background()
+            && let Some(pid) = process_of(&self.path).and_then(|pid| Pid::from_raw(pid as i32))
+        {
+            // It may have come to its own end.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+    }
+
+    /// The process that carries out the run.
+    pub fn process(&self) -> Option<u32> {
+        process_of(&self.path)
     }
 
     /// Whether it lies where a later run looks for leftovers.
@@ -144,13 +189,24 @@ impl RunFolder {
     /// The folders of runs that were interrupted before they were merged.
     /// Those of runs that still go on are left to them.
     pub fn leftovers(project: &Project) -> Vec<Self> {
+        let all = Self::all(project).into_iter();
+        all.filter(|folder| !is_running(&folder.path)).collect()
+    }
+
+    /// The folders of runs that still go on.
+    pub fn running(project: &Project) -> Vec<Self> {
+        let all = Self::all(project).into_iter();
+        all.filter(|folder| is_running(&folder.path)).collect()
+    }
+
+    fn all(project: &Project) -> Vec<Self> {
         let Ok(entries) = fs::read_dir(project.folder().join("runs")) else {
             return Vec::new();
         };
         let mut folders: Vec<_> = entries
             .flatten()
             .map(|entry| entry.path())
-            .filter(|path| path.is_dir() && !is_running(path))
+            .filter(|path| path.is_dir())
             .collect();
         folders.sort();
         folders.into_iter().map(Self::at).collect()
@@ -162,13 +218,14 @@ fn create_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// The process that made a run's folder.
+fn process_of(folder: &Path) -> Option<u32> {
+    let name = folder.file_name()?.to_string_lossy();
+    name.rsplit('-').next()?.parse().ok()
+}
+
 /// Whether the process that made a run's folder is alive.
 fn is_running(folder: &Path) -> bool {
-    let name = folder
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned());
-    let pid = name
-        .as_deref()
-        .and_then(|name| name.rsplit('-').next()?.parse::<u32>().ok());
+    let pid = process_of(folder);
     pid.is_some_and(|pid| Path::new("/proc").join(pid.to_string()).exists())
 }

@@ -1,11 +1,13 @@
 //! `fewest mvn`, `fewest exec` and `fewest shadow`: a build with fewer tests.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{ExitCode, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 use anyhow::{Context, Result};
+use clap::error::ErrorKind;
 use clap::{Args, Subcommand, ValueEnum};
 use fewest_run::{Launch, LaunchOptions, Launched, Merged, Notice, Overview, cache_folder};
 use fewest_select::Technique;
@@ -17,14 +19,22 @@ use crate::summary::{self, Shadow};
 
 /// Options that every way to run tests has.
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 struct BuildOptions {
     /// How to tell which tests can be affected: all, file or hybrid [default:
     /// what `fewest.toml` says, or else hybrid].
     #[arg(long, value_name = "NAME")]
     technique: Option<Technique>,
-    /// When to learn what tests use.
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
-    collect: Collect,
+    /// When to learn what tests use [default: now].
+    #[arg(long, value_name = "WHEN", value_enum)]
+    collect: Option<Collect>,
+    /// Learn later, in the background: the result is shown, fewest ends, and a
+    /// second run goes on by itself. A run that is started meanwhile ends it.
+    #[arg(long)]
+    background: bool,
+    /// This is the run in the background.
+    #[arg(long, hide = true)]
+    in_background: bool,
     /// Write what happened with each test to a file, as JSON.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -35,6 +45,17 @@ struct BuildOptions {
     /// Say of each test why it ran.
     #[arg(long)]
     verbose: bool,
+}
+
+impl BuildOptions {
+    fn collect(&self) -> Collect {
+        let default = if self.background {
+            Collect::Later
+        } else {
+            Collect::Now
+        };
+        self.collect.unwrap_or(default)
+    }
 }
 
 /// When to learn what tests use.
@@ -154,6 +175,10 @@ impl<'a> Build<'a> {
 
     /// Runs the build. The exit code is its own.
     fn run(&self) -> Result<ExitCode> {
+        if self.options.background && self.options.collect() != Collect::Later {
+            let text = "`--background` learns later, so `--collect` can only be `later`\n";
+            clap::Error::raw(ErrorKind::ArgumentConflict, text).exit();
+        }
         let launch = self.prepare(&self.launch_options())?;
         for warning in &launch.warnings {
             self.screen.warn(warning);
@@ -163,11 +188,12 @@ impl<'a> Build<'a> {
             self.screen
                 .say("a full run is due, as `full-run-every` in fewest.toml wants it");
         }
-        if self.options.collect != Collect::Now && matches!(self.target, Target::Command(_)) {
+        if self.options.collect() != Collect::Now && matches!(self.target, Target::Command(_)) {
             self.screen
                 .say("without the agent nothing can be left out of a plain command");
         }
-        let launched = launch.run()?;
+        let folder = launch.project_folder();
+        let launched = self.run_launch(launch)?;
         self.tell(&launched, readable);
         if let (Some(path), Ok(merged)) = (&self.options.report, &launched.merged) {
             let written = self.write_report(path, merged, &launched);
@@ -175,8 +201,12 @@ impl<'a> Build<'a> {
                 self.screen.warn(&format!("{error:#}"));
             }
         }
-        if self.options.collect == Collect::Later && launched.interrupted_by.is_none() {
-            self.collect();
+        if self.options.collect() == Collect::Later && launched.interrupted_by.is_none() {
+            if self.options.background {
+                self.collect_in_background(&folder.join("background.log"));
+            } else {
+                self.collect();
+            }
         }
         Ok(exit_code(&launched))
     }
@@ -203,10 +233,18 @@ impl<'a> Build<'a> {
         LaunchOptions {
             technique: self.options.technique,
             shadow: self.shadow,
-            collect: self.options.collect == Collect::Now,
+            collect: self.options.collect() == Collect::Now,
             quiet: self.options.quiet,
             log: None,
+            background: self.options.in_background,
         }
+    }
+
+    fn run_launch(&self, launch: Launch) -> Result<Launched> {
+        let mut bar = self.screen.progress();
+        let launched = launch.run(&mut |progress| bar.show(progress));
+        bar.clear();
+        Ok(launched?)
     }
 
     fn prepare(&self, options: &LaunchOptions) -> Result<Launch> {
@@ -231,11 +269,51 @@ impl<'a> Build<'a> {
         };
         self.screen
             .say("running the selected tests once more to learn what they use");
-        let launched = self.prepare(&options).and_then(|launch| Ok(launch.run()?));
+        let launched = self
+            .prepare(&options)
+            .and_then(|launch| self.run_launch(launch));
         match launched {
             Ok(launched) => self.tell_collected(&launched, &log),
             Err(error) => self.screen.warn(&format!("nothing was learned: {error:#}")),
         }
+    }
+
+    /// The same by a process of its own, which outlives this one.
+    fn collect_in_background(&self, log: &Path) {
+        match self.start_in_background(log) {
+            Ok(process) => self.screen.say(&format!(
+                "process {process} learns in the background what the tests use; \
+                 `fewest status` tells whether it still does"
+            )),
+            Err(error) => self.screen.warn(&format!("nothing was learned: {error:#}")),
+        }
+    }
+
+    fn start_in_background(&self, log: &Path) -> Result<u32> {
+        let cannot_write = || format!("failed to write `{}`", log.display());
+        let out = File::create(log).with_context(cannot_write)?;
+        let err = out.try_clone().with_context(cannot_write)?;
+        let program = std::env::current_exe().context("failed to find this program's own file")?;
+        let (word, args) = match self.target {
+            Target::Maven(args) => ("mvn", args),
+            Target::Command(command) => ("exec", command),
+        };
+        let mut command = Command::new(program);
+        command.args([word, "--in-background", "--quiet"]);
+        if let Some(technique) = self.options.technique {
+            command.args(["--technique", technique.name()]);
+        }
+        // A group of its own, so that a Ctrl-C in this terminal is not for it.
+        let child = command
+            .arg("--")
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(out)
+            .stderr(err)
+            .process_group(0)
+            .spawn()
+            .context("failed to start the second run")?;
+        Ok(child.id())
     }
 
     fn tell_collected(&self, launched: &Launched, log: &Path) {
@@ -324,7 +402,7 @@ impl<'a> Build<'a> {
     }
 
     fn without_tests(&self) -> Option<&'static str> {
-        match (&self.target, self.options.collect) {
+        match (&self.target, self.options.collect()) {
             (Target::Command(_), Collect::Now) => Some(
                 "no test JVM was seen, so nothing was left out and nothing learned; \
                  `fewest doctor` tells whether the agent loads",

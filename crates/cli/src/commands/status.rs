@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use fewest_report::{Colour, Table, counted, grouped};
-use fewest_run::{Overview, Project, ProjectFile, RunFolder};
+use fewest_run::{Overview, Project, ProjectFile, RunFolder, RunSettings};
 use fewest_store::{ReadError, Reader, Run};
 
 use crate::moment::moment;
@@ -44,6 +44,11 @@ pub(crate) fn run(_args: &StatusArgs) -> Result<ExitCode> {
         }
         Err(ReadError::Missing { .. }) => row("store", "none yet; the first run makes one"),
         Err(error) => row("store", &error.to_string()),
+    }
+    for folder in RunFolder::running(&project) {
+        if let Ok(settings) = folder.settings() {
+            row("running", &running(&folder, &settings));
+        }
     }
     let leftovers = RunFolder::leftovers(&project).len();
     if leftovers > 0 {
@@ -91,6 +96,20 @@ fn last_run(run: &Run) -> String {
         moment(run.begun.started_at),
         shortened(&run.begun.command),
         run.begun.technique
+    )
+}
+
+fn running(folder: &RunFolder, settings: &RunSettings) -> String {
+    let place = if folder.is_in_background() {
+        "in the background "
+    } else {
+        ""
+    };
+    format!(
+        "`{}` {place}since {} as process {}",
+        shortened(&settings.command),
+        moment(settings.started_at as i64),
+        folder.process().unwrap_or_default()
     )
 }
 

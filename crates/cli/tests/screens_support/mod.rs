@@ -193,6 +193,7 @@ pub(crate) fn filters(project: &Path) -> insta::Settings {
         r"[\d,]+ things used, \d+\.\d s",
         "[some] things used, [time]",
     );
+    settings.add_filter(r"process \d+", "process [number]");
     settings.add_filter(r"\d+ KiB", "[size]");
     settings.add_filter(r"\b[0-9a-f]{7}\b", "[commit]");
     settings.add_filter(r"`/\S*/bin/java [^`]*`", "`[java]`");
