@@ -94,6 +94,17 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Puts some packages of another version over the present one.
+    pub fn put_packages(&self, version: &Version, packages: &[String]) {
+        for package in packages {
+            for part in ["classes", "data"] {
+                let place = Path::new(part).join(package);
+                let _ = fs::remove_dir_all(self.project.path(&place));
+                copy(&version.folder.join(&place), &self.project.path(&place));
+            }
+        }
+    }
+
     /// Adds or replaces one file.
     pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
         self.project.write(path, content);

@@ -122,11 +122,14 @@ impl Workshop {
         let finished = JavaRun::new(&self.jdk, "laws.Oracle")
             .jvm_args(SHORT_RUN)
             // The verifier loads classes that no code of the test needs.
-            .jvm_args(["-XX:-BytecodeVerificationRemote"])
+            .jvm_args([
+                "-XX:+UnlockDiagnosticVMOptions",
+                "-XX:-BytecodeVerificationRemote",
+            ])
             .classpath(&self.libraries)
             .args([&list])
             .current_dir(&version.folder)
-            .timeout(Duration::from_secs(300))
+            .timeout(Duration::from_secs(120))
             .succeed()
             .expect("the oracle runs");
         let (alone, together) = finished
@@ -142,6 +145,12 @@ impl Workshop {
             alone: seen(alone),
             together: seen(together),
         }
+    }
+
+    /// The bytes of a class that no program uses.
+    pub fn unrelated_class(&self) -> Vec<u8> {
+        let path = self.libraries[0].join("laws/Mark.class");
+        fs::read(path).expect("our own classes are readable")
     }
 
     /// Runs one test class in a JVM of its own, without the tool.
