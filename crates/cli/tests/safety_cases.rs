@@ -61,6 +61,24 @@ enum Version {
 
 const TECHNIQUES: [&str; 2] = ["file", "hybrid"];
 
+/// Techniques that go by class files alone.
+const STATIC_TECHNIQUES: [&str; 2] = ["static", "static-full"];
+
+/// What static techniques miss by their nature, and why.
+const STATIC_MISSES: [(&str, &str); 5] = [
+    ("service_file", "a resource names the class"),
+    ("resource_file", "the test reads a resource"),
+    ("dir_listing", "the test lists a directory"),
+    (
+        "child_process",
+        "the class is named to another JVM in a text",
+    ),
+    (
+        "static_state_leak",
+        "the class belongs to an earlier test and is not named by this one",
+    ),
+];
+
 #[derive(Deserialize)]
 struct Report {
     tests: Vec<ReportedTest>,
@@ -72,6 +90,18 @@ struct ReportedTest {
     verdict: String,
     reasons: Vec<String>,
     doubts: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Selected {
+    tests: Vec<SelectedTest>,
+}
+
+#[derive(Deserialize)]
+struct SelectedTest {
+    test: String,
+    verdict: String,
+    reasons: Vec<String>,
 }
 
 /// The tests that ran, and why.
@@ -246,6 +276,57 @@ impl Stage<'_> {
         problems
     }
 
+    /// The same for static techniques: their records are made without watching,
+    /// and the verdicts are asked for without another run.
+    fn play_static(&self) -> Vec<String> {
+        let store = self.project.path(".fewest");
+        let _ = fs::remove_dir_all(&store);
+        self.set("before");
+        if let Err(error) = self.run("static") {
+            return vec![format!("{}: first static run: {error}", self.case.name)];
+        }
+        let recorded = self.recorded();
+        self.set("after");
+        let misses = STATIC_MISSES
+            .iter()
+            .any(|(case, _)| *case == self.case.name);
+        let mut problems = Vec::new();
+        for technique in STATIC_TECHNIQUES {
+            let ran = match self.select(technique) {
+                Err(error) => {
+                    problems.push(format!("{}: {technique}: {error}", self.case.name));
+                    continue;
+                }
+                Ok(ran) => ran,
+            };
+            let wrong = self.judge(technique, &ran);
+            match (misses, wrong) {
+                (true, Some(_)) => {}
+                (true, None) => problems.push(format!(
+                    "{}: {technique} does not miss it any more; take it off the list",
+                    self.case.name
+                )),
+                (false, Some(wrong)) => problems.push(wrong),
+                (false, None) => problems.extend(self.judge_reasons(technique, &ran, &recorded)),
+            }
+        }
+        problems
+    }
+
+    /// The tests that would run under a technique.
+    fn select(&self, technique: &str) -> Result<Ran, String> {
+        let finished = self
+            .project
+            .run(env!("CARGO_BIN_EXE_fewest"))
+            .args(["select", "--json", "--technique", technique])
+            .finish()
+            .map_err(|error| error.to_string())?;
+        let report: Selected =
+            serde_json::from_str(&finished.stdout).map_err(|error| error.to_string())?;
+        let run = report.tests.into_iter().filter(|t| t.verdict != "skip");
+        Ok(run.map(|t| (t.test, t.reasons)).collect())
+    }
+
     /// The test classes that must run. A nested class belongs to the outermost one.
     fn must_run(&self) -> impl Iterator<Item = &str> {
         let tests = self.case.must_run.iter();
@@ -321,7 +402,7 @@ fn is_named(element: &Element, reasons: &[String]) -> bool {
         element => element.class().unwrap().simple(),
     };
     let words = |reason: &String| {
-        let mut words = reason.strip_suffix(" changed")?.split([' ', '(']);
+        let mut words = reason.strip_suffix(" changed")?.split([' ', '(', ',']);
         words
             .any(|word| word == name || word.starts_with(&format!("{name}.")))
             .then_some(())
@@ -380,7 +461,8 @@ fn every_case_runs_what_its_edit_can_break() {
                         folder: folder.path().to_owned(),
                         jars: &jars,
                     };
-                    let found = stage.play();
+                    let mut found = stage.play();
+                    found.extend(stage.play_static());
                     problems.lock().unwrap().extend(found);
                 }
             });

@@ -21,6 +21,9 @@ pub enum Element {
     /// A class as a whole at every level: it was looked at by reflection, or
     /// it belongs to the test itself.
     Whole(ClassName),
+    /// A class as a whole that the code of the test leads to, whether it runs
+    /// or not. Static techniques depend on it and on nothing else.
+    Reachable(ClassName),
     /// What a class declares about itself and its fields.
     Head(ClassName),
     /// The head and the signatures of the instance methods that take part in
@@ -114,16 +117,19 @@ pub enum Watch {
     Receivers,
     /// Which blocks of methods ran.
     Blocks,
+    /// What the code of the tests leads to. Nobody watches for it.
+    ClassFiles,
 }
 
 impl Watch {
-    pub const ALL: [Self; 3] = [Self::Uses, Self::Receivers, Self::Blocks];
+    pub const ALL: [Self; 4] = [Self::Uses, Self::Receivers, Self::Blocks, Self::ClassFiles];
 
     pub const fn name(self) -> &'static str {
         match self {
             Self::Uses => "uses",
             Self::Receivers => "receivers",
             Self::Blocks => "blocks",
+            Self::ClassFiles => "class files",
         }
     }
 }
@@ -133,6 +139,7 @@ impl Watch {
 pub enum ElementKind {
     Class,
     Whole,
+    Reachable,
     Head,
     Shape,
     Method,
@@ -150,9 +157,10 @@ pub enum ElementKind {
 }
 
 impl ElementKind {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Class,
         Self::Whole,
+        Self::Reachable,
         Self::Head,
         Self::Shape,
         Self::Method,
@@ -174,6 +182,7 @@ impl ElementKind {
         match self {
             Self::Class => 'C',
             Self::Whole => 'W',
+            Self::Reachable => 'T',
             Self::Head => 'H',
             Self::Shape => 'S',
             Self::Method => 'M',
@@ -197,6 +206,7 @@ impl Element {
         match self {
             Self::Class(_) => ElementKind::Class,
             Self::Whole(_) => ElementKind::Whole,
+            Self::Reachable(_) => ElementKind::Reachable,
             Self::Head(_) => ElementKind::Head,
             Self::Shape(_) => ElementKind::Shape,
             Self::Method(..) => ElementKind::Method,
@@ -219,6 +229,7 @@ impl Element {
         match self {
             Self::Class(class)
             | Self::Whole(class)
+            | Self::Reachable(class)
             | Self::Head(class)
             | Self::Shape(class)
             | Self::Overrides(class)
@@ -237,6 +248,7 @@ impl fmt::Display for Element {
         match self {
             Self::Class(class)
             | Self::Whole(class)
+            | Self::Reachable(class)
             | Self::Head(class)
             | Self::Shape(class)
             | Self::Overrides(class) => write!(f, "{class}"),
@@ -280,6 +292,7 @@ impl FromStr for Element {
         Ok(match kind {
             ElementKind::Class => Self::Class(name.into()),
             ElementKind::Whole => Self::Whole(name.into()),
+            ElementKind::Reachable => Self::Reachable(name.into()),
             ElementKind::Head => Self::Head(name.into()),
             ElementKind::Shape => Self::Shape(name.into()),
             ElementKind::Method => {
@@ -353,6 +366,7 @@ mod tests {
         prop_oneof![
             class().prop_map(Element::Class),
             class().prop_map(Element::Whole),
+            class().prop_map(Element::Reachable),
             class().prop_map(Element::Head),
             class().prop_map(Element::Shape),
             (class(), method()).prop_map(|(class, method)| Element::Method(class, method)),

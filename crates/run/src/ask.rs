@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use fewest_agent::Config;
 use fewest_build::{FORMAT, TaskAnswer, TaskFileError, TaskRequest};
 use fewest_model::{ClassName, Fingerprint, Outcome};
+use fewest_select::Technique;
 use fewest_select::verdict::{RunReason, Verdict};
 use fewest_snapshot::{Settings, Snapshot};
-use fewest_store::{ReadError, Reader};
+use fewest_store::{ReadError, Reader, RunId};
 use thiserror::Error;
 
 use crate::environment::{environment, feature_version};
@@ -70,7 +71,7 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
         source,
     };
     plan.write(task_folder).map_err(write)?;
-    let jvm_args = if settings.collect {
+    let jvm_args = if settings.collect && !settings.technique.is_static() {
         vec![agent_argument(task_folder, &settings).map_err(write)?]
     } else {
         Vec::new()
@@ -123,6 +124,7 @@ fn judge_all(
         technique: settings.technique,
         file: &settings.file,
         full_run_due: settings.full_run_due,
+        recent_runs: recent_runs(&reader, settings.technique, &settings.file)?,
     };
     Ok(judge_tests(
         request,
@@ -131,6 +133,20 @@ fn judge_all(
         snapshot,
         &ledger,
     ))
+}
+
+/// The first of the runs that are recent enough for a failure to count, where
+/// the technique runs again what failed lately.
+pub(crate) fn recent_runs(
+    reader: &Reader,
+    technique: Technique,
+    file: &ProjectFile,
+) -> Result<Option<RunId>, ReadError> {
+    if technique != Technique::StaticFull {
+        return Ok(None);
+    }
+    let count = usize::try_from(file.recent_failures()).unwrap_or(usize::MAX);
+    Ok(reader.runs(count)?.last().map(|run| run.id))
 }
 
 /// Every test runs where there is no store to speak for it.
@@ -200,21 +216,32 @@ pub(crate) fn reasons(verdict: &Verdict) -> Vec<String> {
             .into(),
         ],
         RunReason::Environment { changes } => changes.clone(),
+        RunReason::FailedLately { runs } => {
+            vec![format!("it failed in one of the last {runs} runs")]
+        }
+        RunReason::Reaches { chain, count } => {
+            let names: Vec<&str> = chain.iter().map(ClassName::simple).collect();
+            let mut words = vec![format!("{}, which changed", names.join(" → "))];
+            words.extend(and_more(count.saturating_sub(1)));
+            words
+        }
         RunReason::Changed { elements, count } => {
             let mut words: Vec<String> = elements
                 .iter()
                 .map(|element| format!("{} changed", in_words(element)))
                 .collect();
             let more = count.saturating_sub(words.len() as u64);
-            if more > 0 {
-                words.push(format!("and {more} more"));
-            }
+            words.extend(and_more(more));
             words
         }
         RunReason::Needed { why: reason } | RunReason::Unknown { doubt: reason } => {
             vec![reason.clone()]
         }
     }
+}
+
+fn and_more(more: u64) -> Option<String> {
+    (more > 0).then(|| format!("and {more} more"))
 }
 
 /// The argument that loads the agent into the JVM of a task.

@@ -211,7 +211,7 @@ impl Launch {
         let config = Config {
             folder: self.folder.path().to_owned(),
             program: Some(own_program()?),
-            things: true,
+            things: !self.settings.technique.is_static(),
             ..Config::default()
         };
         let path = self.folder.path().join("agent.conf");

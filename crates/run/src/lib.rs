@@ -15,6 +15,7 @@ mod environment;
 mod last;
 mod launch;
 mod merge;
+mod named_classes;
 mod outlook;
 mod plan;
 mod project;

@@ -8,8 +8,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fewest_build::reports::{Reports, read_reports};
 use fewest_build::{TaskAnswer, TaskRequest};
-use fewest_model::{ClassName, Element, Fingerprint, Outcome, TestId, Version};
+use fewest_model::{ClassName, Element, Fingerprint, Outcome, TestId, Version, Watch};
 use fewest_select::Technique;
+use fewest_select::class_graph::ClassGraph;
 use fewest_select::jvm_run::JvmRun;
 use fewest_select::uses::{TestUses, uses_of_class, uses_of_jvm, uses_of_tests};
 use fewest_snapshot::Snapshot;
@@ -25,6 +26,7 @@ use crate::ask::{class_path_print, take_snapshot, variables};
 use crate::class_facts::SnapshotClasses;
 use crate::environment::environment;
 use crate::last::LastTask;
+use crate::named_classes::SnapshotNames;
 use crate::plan::Plan;
 use crate::project::Project;
 use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
@@ -239,11 +241,14 @@ impl Task {
             left_out: BTreeSet::new(),
         };
         task.read_traces(&folder.join("traces"));
-        task.read_reports();
+        task.read_reports(settings);
         // A JVM that died before its first test leaves no word of the classes
         // it was to run, but the build fails then.
         if end == RunEnd::Succeeded {
             task.add_empty_classes();
+        }
+        if settings.technique.is_static() {
+            task.go_by_class_files();
         }
         task.drop_ignored_files(settings);
         task.doubt_changes();
@@ -302,7 +307,7 @@ impl Task {
     }
 
     /// The build's reports have a word too: the worse of the two counts.
-    fn read_reports(&mut self) {
+    fn read_reports(&mut self, settings: &RunSettings) {
         let Some(folder) = &self.request.reports else {
             return;
         };
@@ -317,10 +322,10 @@ impl Task {
                 let cases = report.cases;
                 result.tests = cases.passed + cases.skipped + cases.flaky + cases.failed;
                 result.millis = report.millis;
-                result
-                    .uses
-                    .doubts
-                    .push("the agent did not see it run".into());
+                if !settings.technique.is_static() {
+                    let doubt = "the agent did not see it run".into();
+                    result.uses.doubts.push(doubt);
+                }
             }
             // Reports do not tell a test that is switched off from one that gave
             // up on an assumption; the agent does.
@@ -374,6 +379,33 @@ impl Task {
                     uses: uses_of_class(&test.class, &classes),
                     ..TestResult::default()
                 });
+        }
+    }
+
+    /// Puts what the code of each test leads to in the place of what was seen,
+    /// if anything was.
+    fn go_by_class_files(&mut self) {
+        let names = SnapshotNames(&self.snapshot);
+        let mut graph = ClassGraph::new(&names);
+        for (class, result) in &mut self.runs {
+            let reach = graph.reach(class);
+            let doubts = reach.unreadable.iter().map(|class| {
+                let class = class.dotted();
+                format!("the class {class} cannot be read, so what it leads to is not known")
+            });
+            let mut uses = TestUses {
+                elements: reach
+                    .classes
+                    .iter()
+                    .cloned()
+                    .map(Element::Reachable)
+                    .chain([Element::Watched(Watch::ClassFiles)])
+                    .collect(),
+                doubts: std::mem::take(&mut result.uses.doubts),
+                ..TestUses::default()
+            };
+            uses.doubts.extend(doubts);
+            result.uses = uses;
         }
     }
 

@@ -13,7 +13,7 @@ use fewest_store::{Event, KnownRecord, Ledger, ReadError, Reader};
 use roaring::RoaringBitmap;
 use thiserror::Error;
 
-use crate::ask::{reasons, take_snapshot, variables};
+use crate::ask::{reasons, recent_runs, take_snapshot, variables};
 use crate::environment::environment;
 use crate::last::LastTask;
 use crate::project::Project;
@@ -141,6 +141,7 @@ impl Outlook {
             technique: self.technique,
             file: &self.file,
             full_run_due: false,
+            recent_runs: recent_runs(&self.reader, self.technique, &self.file)?,
         };
         let judged = judge_tests(request, &rules, &environment, &snapshot, &ledger);
         judged

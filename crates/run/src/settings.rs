@@ -36,6 +36,8 @@ pub struct ProjectFile {
     pub environment: Vec<String>,
     /// After how many runs everything runs, whatever the records say.
     pub full_run_every: Option<NonZeroU64>,
+    /// In how many of the last runs a failure counts for `static-full`.
+    pub recent_failures: Option<NonZeroU64>,
 }
 
 /// Files that tests depend on though they do not open them themselves.
@@ -76,6 +78,12 @@ impl ProjectFile {
         } else {
             DebugInfo::Ignore
         }
+    }
+
+    /// In how many of the last runs a failure counts, where the technique runs
+    /// again what failed lately. Ten did best where it was tried (FEST, §II-D).
+    pub fn recent_failures(&self) -> u64 {
+        self.recent_failures.map_or(10, NonZeroU64::get)
     }
 
     /// Whether a test is one of those that always run.
@@ -163,7 +171,7 @@ impl PartialEq for ClassPattern {
 
 impl Eq for ClassPattern {}
 
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "technique",
     "entity",
     "always-run",
@@ -172,6 +180,7 @@ const KEYS: [&str; 8] = [
     "debug-info",
     "environment",
     "full-run-every",
+    "recent-failures",
 ];
 const INPUTS_KEYS: [&str; 2] = ["tests", "files"];
 
@@ -203,6 +212,7 @@ impl<'t> Parser<'t> {
                 "debug-info" => file.track_debug_info = self.parsed(key, value, debug_info)?,
                 "environment" => file.environment = self.list(key, value, variable)?,
                 "full-run-every" => file.full_run_every = Some(self.count(key, value)?),
+                "recent-failures" => file.recent_failures = Some(self.count(key, value)?),
                 _ => return Err(self.unknown(key, &KEYS, "")),
             }
         }
@@ -458,7 +468,7 @@ mod tests {
         assert_eq!(
             problem("[colour]\n"),
             "`fewest.toml`, line 1: `colour` is no key; there are technique, entity, always-run, \
-             inputs, ignored-files, debug-info, environment, full-run-every"
+             inputs, ignored-files, debug-info, environment, full-run-every, recent-failures"
         );
         assert_eq!(
             problem("[[inputs]]\ntests='a'\nfile='b'"),
@@ -480,7 +490,7 @@ mod tests {
             ),
             (
                 "technique = 'files'",
-                "`technique`: `files` is no technique; there are all, file, hybrid, hybrid-lookup, hybrid-block",
+                "`technique`: `files` is no technique; there are all, file, hybrid, hybrid-lookup, hybrid-block, static, static-full",
             ),
             (
                 "entity = 'method'",

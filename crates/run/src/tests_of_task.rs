@@ -1,15 +1,22 @@
 //! The tests of a task, each with its verdict.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use fewest_build::TaskRequest;
-use fewest_model::{ClassName, Element, ElementKind, Fingerprint, MethodKey, TestId, Watch};
+use fewest_model::{
+    ClassName, Element, ElementKind, Fingerprint, MethodKey, Outcome, TestId, Watch,
+};
 use fewest_select::Technique;
+use fewest_select::class_graph::ClassGraph;
 use fewest_select::verdict::{Candidate, Evidence, RunReason, Verdict, Versions, judge};
 use fewest_snapshot::{ClassView, FilePattern, Snapshot};
-use fewest_store::{Environment, KnownRecord, KnownTest, Ledger, Sequence, Subject, VersionId};
+use fewest_store::{
+    Environment, Event, KnownRecord, KnownTest, Ledger, RunId, Sequence, Subject, VersionId,
+};
 use roaring::RoaringBitmap;
 
+use crate::named_classes::SnapshotNames;
 use crate::settings::ProjectFile;
 use crate::testng;
 
@@ -26,6 +33,8 @@ pub(crate) struct Rules<'a> {
     pub(crate) technique: Technique,
     pub(crate) file: &'a ProjectFile,
     pub(crate) full_run_due: bool,
+    /// The first run in which a failure is recent enough to count.
+    pub(crate) recent_runs: Option<RunId>,
 }
 
 /// Judges every class that the task would run, as far as that is known, and
@@ -49,6 +58,8 @@ pub(crate) fn judge_tests(
             .get(VersionId(id))
             .and_then(|version| version.element().ok())
     };
+    let names = SnapshotNames(snapshot);
+    let graph = RefCell::new(ClassGraph::new(&names));
     let judge_class = |class: &ClassName| {
         let id = TestId::of_class(request.module.as_str(), class.clone());
         let known = ledger.test(&id);
@@ -81,7 +92,8 @@ pub(crate) fn judge_tests(
             verdict: if rules.full_run_due {
                 Verdict::Run(RunReason::FullRunDue)
             } else {
-                judge(rules.technique, &candidate, &versions, element)
+                let verdict = judge(rules.technique, &candidate, &versions, element);
+                rules.refine(verdict, class, known, &mut graph.borrow_mut())
             },
             millis: known
                 .and_then(|test| test.history.first())
@@ -100,6 +112,47 @@ pub(crate) fn judge_tests(
     judged
 }
 
+impl Rules<'_> {
+    /// What static techniques add to a verdict: the way to what changed, and
+    /// what failed lately.
+    fn refine(
+        &self,
+        verdict: Verdict,
+        class: &ClassName,
+        known: Option<&KnownTest>,
+        graph: &mut ClassGraph<'_, SnapshotNames<'_>>,
+    ) -> Verdict {
+        match verdict {
+            Verdict::Run(RunReason::Changed { elements, count }) if self.technique.is_static() => {
+                let changed = |class: &ClassName| {
+                    elements.iter().any(
+                        |element| matches!(element, Element::Reachable(known) if known == class),
+                    )
+                };
+                Verdict::Run(match graph.chain(class, changed) {
+                    Some(chain) => RunReason::Reaches { chain, count },
+                    None => RunReason::Changed { elements, count },
+                })
+            }
+            Verdict::Skip { .. } if known.is_some_and(|test| self.has_failed_lately(test)) => {
+                Verdict::Run(RunReason::FailedLately {
+                    runs: self.file.recent_failures(),
+                })
+            }
+            verdict => verdict,
+        }
+    }
+
+    fn has_failed_lately(&self, test: &KnownTest) -> bool {
+        let failed = |event: &Event| {
+            self.recent_runs
+                .is_some_and(|first| event.ending.run >= first)
+                && matches!(event.ending.outcome, Outcome::Failed | Outcome::Unfinished)
+        };
+        test.history.iter().any(failed)
+    }
+}
+
 /// The test classes, those that are nested in one counting as it.
 pub(crate) fn outermost_classes(classes: &[ClassName]) -> BTreeSet<ClassName> {
     classes.iter().map(ClassName::outermost).collect()
@@ -108,7 +161,7 @@ pub(crate) fn outermost_classes(classes: &[ClassName]) -> BTreeSet<ClassName> {
 /// How a test ended since its newest record of this environment was made: the
 /// worst of it. A pass in another environment does not make up for a failure in
 /// this one. Where there is no such record, only the last word counts.
-fn outcome_since(test: &KnownTest, newest: Option<Sequence>) -> Option<fewest_model::Outcome> {
+fn outcome_since(test: &KnownTest, newest: Option<Sequence>) -> Option<Outcome> {
     let Some(newest) = newest else {
         return test.history.first().map(|last| last.ending.outcome);
     };
@@ -205,7 +258,9 @@ fn compare(technique: Technique, snapshot: &Snapshot, ledger: &Ledger<'_>) -> Ve
                 continue;
             }
             let now = match (version.kind, &view) {
-                (ElementKind::Class | ElementKind::Whole, Some(view)) => Some(view.class()),
+                (ElementKind::Class | ElementKind::Whole | ElementKind::Reachable, Some(view)) => {
+                    Some(view.class())
+                }
                 // Looking into code takes reading it.
                 (ElementKind::Blocks, _) if unchanged => Some(version.fingerprint),
                 (ElementKind::Shape | ElementKind::Overrides, Some(view)) => Some(view.shape()),
@@ -269,7 +324,9 @@ pub(crate) fn in_words(element: &Element) -> String {
         Element::Shape(class) | Element::Head(class) | Element::Overrides(class) => {
             format!("the declaration of {}", class.simple())
         }
-        Element::Class(class) | Element::Whole(class) => class.simple().to_owned(),
+        Element::Class(class) | Element::Whole(class) | Element::Reachable(class) => {
+            class.simple().to_owned()
+        }
         Element::Resource(name) => format!("the resource {name}"),
         Element::File(path) => format!("the file {path}"),
         Element::Listing(path) => format!("the directory {path}"),

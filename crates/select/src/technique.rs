@@ -9,8 +9,9 @@ use thiserror::Error;
 
 /// A way to tell which tests can be affected.
 ///
-/// A record holds the elements of all dynamic techniques; a technique looks
-/// at its own. So a record made under one serves the others too.
+/// A record holds the elements of all techniques that watch, or of all static
+/// ones; a technique looks at its own. So a record made under one serves the
+/// others of its sort too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Technique {
@@ -29,15 +30,23 @@ pub enum Technique {
     /// As `HybridLookup`, but of a method only the blocks that ran count
     /// (HyRTS-B).
     HybridBlock,
+    /// A test runs when a class has changed that its code leads to, as class
+    /// files tell (`ClassSRTS`, as in STARTS). Nothing is watched.
+    Static,
+    /// The same by a search from what changed, and what failed lately runs too
+    /// (FEST).
+    StaticFull,
 }
 
 impl Technique {
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::All,
         Self::File,
         Self::Hybrid,
         Self::HybridLookup,
         Self::HybridBlock,
+        Self::Static,
+        Self::StaticFull,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -47,30 +56,36 @@ impl Technique {
             Self::Hybrid => "hybrid",
             Self::HybridLookup => "hybrid-lookup",
             Self::HybridBlock => "hybrid-block",
+            Self::Static => "static",
+            Self::StaticFull => "static-full",
         }
+    }
+
+    /// Whether it goes by class files alone, so that nobody need watch the tests.
+    pub const fn is_static(self) -> bool {
+        matches!(self, Self::Static | Self::StaticFull)
     }
 
     /// Whether elements of this kind count.
     pub fn counts(self, kind: ElementKind) -> bool {
         use ElementKind as Kind;
         match kind {
+            Kind::Reachable => self.is_static(),
             Kind::Class => self == Self::File,
             Kind::Shape => self == Self::Hybrid,
             Kind::Method => matches!(self, Self::Hybrid | Self::HybridLookup),
             Kind::Blocks => self == Self::HybridBlock,
-            Kind::Lookup => !matches!(self, Self::All | Self::File),
+            Kind::Lookup => matches!(self, Self::Hybrid | Self::HybridLookup | Self::HybridBlock),
             Kind::Head | Kind::Receiver | Kind::Overrides => {
                 matches!(self, Self::HybridLookup | Self::HybridBlock)
             }
             // It says what a record can answer, and never changes.
             Kind::Watched => false,
-            Kind::Whole
-            | Kind::Resource
-            | Kind::File
-            | Kind::Listing
-            | Kind::Matches
-            | Kind::Variable
-            | Kind::Property => true,
+            Kind::Whole | Kind::Resource | Kind::Listing | Kind::Variable | Kind::Property => {
+                !self.is_static()
+            }
+            // A project may declare files as inputs of a test for every technique.
+            Kind::File | Kind::Matches => true,
         }
     }
 
@@ -81,6 +96,7 @@ impl Technique {
             Self::File | Self::Hybrid => Some(Watch::Uses),
             Self::HybridLookup => Some(Watch::Receivers),
             Self::HybridBlock => Some(Watch::Blocks),
+            Self::Static | Self::StaticFull => Some(Watch::ClassFiles),
         }
     }
 

@@ -114,7 +114,7 @@ pub fn uses_of_class(class: &ClassName, classes: &impl Classes) -> TestUses {
     let run = JvmRun::default();
     let mut expansion = Expansion::new(&run, classes);
     expansion.test = Some(class);
-    for watch in Watch::ALL {
+    for watch in [Watch::Uses, Watch::Receivers, Watch::Blocks] {
         expansion.add(Element::Watched(watch));
     }
     expansion.add_whole(class);
@@ -360,7 +360,7 @@ impl<'a, C: Classes> Expansion<'a, C> {
 /// Classes of the JDK are part of the environment. A name that is wrongly
 /// taken for one of the JDK's would be a hole, so only packages that nobody
 /// else may define are.
-fn is_jdk_class(class: &ClassName) -> bool {
+pub(crate) fn is_jdk_class(class: &ClassName) -> bool {
     ["java/", "jdk/", "sun/"]
         .iter()
         .any(|prefix| class.as_str().starts_with(prefix))

@@ -1,6 +1,6 @@
 //! Whether a test need run, and why.
 
-use fewest_model::{Element, Outcome};
+use fewest_model::{ClassName, Element, Outcome};
 use roaring::RoaringBitmap;
 use serde::Serialize;
 
@@ -39,6 +39,11 @@ pub enum RunReason {
     LastOutcome { outcome: Outcome },
     /// It was recorded in another environment.
     Environment { changes: Vec<String> },
+    /// The technique runs again what failed in one of the last so many runs.
+    FailedLately { runs: u64 },
+    /// Its code leads to a class that changed: the way there, both ends
+    /// included, and how many such classes there are.
+    Reaches { chain: Vec<ClassName>, count: u64 },
     /// Things that it used are not as they were; the first few of `count`.
     Changed { elements: Vec<Element>, count: u64 },
     /// Others that run need it.
@@ -166,7 +171,7 @@ fn rank(element: &Element) -> u8 {
         Element::File(_) | Element::Resource(_) => 1,
         Element::Lookup(..) | Element::Receiver(..) => 2,
         Element::Shape(_) | Element::Head(_) | Element::Overrides(_) => 3,
-        Element::Class(_) | Element::Whole(_) => 4,
+        Element::Class(_) | Element::Whole(_) | Element::Reachable(_) => 4,
         _ => 5,
     }
 }

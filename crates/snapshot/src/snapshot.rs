@@ -153,7 +153,9 @@ impl Snapshot {
     /// What an element's content is now, or [`Fingerprint::ABSENT`].
     pub fn fingerprint(&self, element: &Element) -> Fingerprint {
         match element {
-            Element::Class(name) | Element::Whole(name) => self.of_class(name, ClassView::class),
+            Element::Class(name) | Element::Whole(name) | Element::Reachable(name) => {
+                self.of_class(name, ClassView::class)
+            }
             Element::Head(name) => self.of_class(name, ClassView::head),
             Element::Shape(name) | Element::Overrides(name) => {
                 self.of_class(name, ClassView::shape)

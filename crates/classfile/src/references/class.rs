@@ -62,6 +62,14 @@ impl<'a> Collector<'_, 'a> {
             Kind::Exceptions | Kind::NestMembers | Kind::PermittedSubclasses => {
                 self.classes(cursor.indexes()?)?;
             }
+            // Classes for Java 8 know their nest only by this.
+            Kind::InnerClasses => {
+                for _ in 0..cursor.u16()? {
+                    let from = cursor.offset();
+                    self.class_constant(cursor.u16()?, from)?;
+                    cursor.bytes(6)?;
+                }
+            }
             Kind::NestHost | Kind::EnclosingMethod => {
                 let from = cursor.offset();
                 self.class_constant(cursor.u16()?, from)?;

@@ -28,11 +28,26 @@ pub struct References {
     pub methods: Vec<(MethodKey, MethodReferences)>,
 }
 
+impl References {
+    /// Every class that the class names in whatever way: what it extends, what
+    /// it declares, and all that its code mentions.
+    pub fn classes(&self) -> BTreeSet<&ClassName> {
+        let in_code = self.methods.iter().flat_map(|(_, method)| {
+            method
+                .classes
+                .iter()
+                .chain(&method.described)
+                .chain(&method.by_name)
+        });
+        self.class.named.iter().chain(in_code).collect()
+    }
+}
+
 /// What a class names outside of its methods' code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClassReferences {
     /// Everything in supertypes, descriptors, signatures, exceptions,
-    /// annotations, nests, records and permitted subclasses.
+    /// annotations, nests, inner classes, records and permitted subclasses.
     pub named: BTreeSet<ClassName>,
     /// Types of the annotations that are visible at run time, on the class, its
     /// members and their types. Whoever touches the class depends on them.

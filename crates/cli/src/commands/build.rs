@@ -21,8 +21,9 @@ use crate::summary::{self, Shadow};
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 struct BuildOptions {
-    /// How to tell which tests can be affected: all, file or hybrid [default:
-    /// what `fewest.toml` says, or else hybrid].
+    /// How to tell which tests can be affected: all, file, hybrid,
+    /// hybrid-lookup, hybrid-block, static or static-full [default: what
+    /// `fewest.toml` says, or else hybrid].
     #[arg(long, value_name = "NAME")]
     technique: Option<Technique>,
     /// When to learn what tests use [default: now].
