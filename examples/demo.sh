@@ -24,8 +24,8 @@ edit 's/Math.round(cents \* percent \/ 100.0)/(cents * percent + 50) \/ 100/' \
     src/main/java/shop/Money.java
 "$FEWEST" mvn --verbose -- -q test
 
-say "4. Why not the others?"
-"$FEWEST" why DiscountTest
+say "4. Why only that one?"
+"$FEWEST" covers Money#percent
 "$FEWEST" why CartTest
 
 say "5. An edit of a text file that one test reads, and that breaks it."

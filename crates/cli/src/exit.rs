@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use fewest_run::{LaunchError, OutlookError, ProjectFileError};
 use fewest_store::ReadError;
+use fewest_trace::ReadTraceError;
 
 use crate::input::InputError;
 
@@ -41,7 +42,7 @@ pub(crate) const NO_COMMAND: Exit = Exit(127);
 
 /// The code for an error that ends the program.
 pub(crate) fn of(error: &anyhow::Error) -> Exit {
-    if error.is::<InputError>() {
+    if error.is::<InputError>() || error.is::<ReadTraceError>() {
         return INPUT;
     }
     if error.is::<ProjectFileError>() {

@@ -19,10 +19,14 @@ mod summary;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 fn main() -> ExitCode {
-    let cli = commands::Cli::parse_from(arguments::separate(std::env::args_os()));
+    let words = arguments::separate(std::env::args_os());
+    if let Some(error) = arguments::misspelt(&commands::Cli::command(), &words) {
+        error.exit();
+    }
+    let cli = commands::Cli::parse_from(words);
     match commands::run(cli) {
         Ok(code) => code,
         Err(error) => {

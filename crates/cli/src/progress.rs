@@ -30,15 +30,21 @@ impl ProgressLine {
     }
 
     pub(crate) fn show(&mut self, progress: Progress) {
-        let now = Instant::now();
-        let started = *self.started.get_or_insert(now);
-        let early = now - started < PATIENCE;
-        let just_shown = self.shown.is_some_and(|shown| now - shown < PAUSE);
-        if self.wanted && !early && !just_shown {
-            self.shown = Some(now);
+        if self.is_due(Instant::now()) {
             // Nobody is left to tell when this fails.
             let _ = write!(io::stderr(), "\r{}\x1b[K", text(progress));
         }
+    }
+
+    fn is_due(&mut self, now: Instant) -> bool {
+        let started = *self.started.get_or_insert(now);
+        let early = now - started < PATIENCE;
+        let just_shown = self.shown.is_some_and(|shown| now - shown < PAUSE);
+        let due = self.wanted && !early && !just_shown;
+        if due {
+            self.shown = Some(now);
+        }
+        due
     }
 
     pub(crate) fn clear(&mut self) {
@@ -77,32 +83,16 @@ mod tests {
     }
 
     #[test]
-    fn quick_work_and_unwanted_lines_are_never_shown() {
-        let step = Progress {
-            doing: "x",
-            done: 0,
-            of: 1,
+    fn only_long_work_is_shown_and_not_more_often_than_eyes_can_follow() {
+        let start = Instant::now();
+        let shown = |wanted: bool| -> Vec<u64> {
+            let mut line = ProgressLine::new(wanted);
+            let moments = (0..8).map(|step| step * 90);
+            moments
+                .filter(|millis| line.is_due(start + Duration::from_millis(*millis)))
+                .collect()
         };
-        let mut quick = ProgressLine::new(true);
-        quick.show(step);
-        assert!(quick.shown.is_none());
-        let mut unwanted = ProgressLine::new(false);
-        unwanted.started = Instant::now().checked_sub(PATIENCE * 2);
-        unwanted.show(step);
-        assert!(unwanted.shown.is_none());
-    }
-
-    #[test]
-    fn long_work_is_shown_and_cleared() {
-        let mut line = ProgressLine::new(true);
-        line.started = Instant::now().checked_sub(PATIENCE * 2);
-        line.show(Progress {
-            doing: "x",
-            done: 0,
-            of: 1,
-        });
-        assert!(line.shown.is_some());
-        line.clear();
-        assert!(line.shown.is_none());
+        assert_eq!(shown(true), [540]);
+        assert_eq!(shown(false), [0; 0]);
     }
 }

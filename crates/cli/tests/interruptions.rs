@@ -237,36 +237,17 @@ mod jvm {
         }
     }
 
-    /// The processes below one, as far as they live.
-    fn below(root: u32) -> Vec<u32> {
-        let mut parents: BTreeMap<u32, u32> = BTreeMap::new();
-        for name in entries(Path::new("/proc")) {
-            let stat = fs::read_to_string(format!("/proc/{name}/stat")).unwrap_or_default();
-            // The name of the program stands in brackets and may hold anything.
-            let after = stat.rsplit(") ").next().unwrap_or_default();
-            let mut fields = after.split(' ');
-            if let (Ok(pid), Some(state), Some(Ok(parent))) =
-                (name.parse(), fields.next(), fields.next().map(str::parse))
-                && state != "Z"
-            {
-                parents.insert(pid, parent);
-            }
-        }
-        let mut found: Vec<u32> = vec![root];
-        let mut next = 0;
-        while next < found.len() {
-            let parent: u32 = found[next];
-            let children = parents.iter().filter(|(_, of)| **of == parent);
-            found.extend(children.map(|(pid, _)| *pid));
-            next += 1;
-        }
-        found.remove(0);
-        found
-    }
-
-    fn is_alive(pid: u32) -> bool {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        !stat.is_empty() && !stat.contains(") Z ")
+    /// The processes that work in a folder: those of a build that runs there,
+    /// whoever of them has been left alone.
+    fn working_in(folder: &Path) -> Vec<u32> {
+        let folder = fs::canonicalize(folder).unwrap();
+        let works_there = |pid: &u32| {
+            let place = fs::read_link(format!("/proc/{pid}/cwd"));
+            place.is_ok_and(|place| place == folder)
+        };
+        let numbers = entries(Path::new("/proc"));
+        let pids = numbers.iter().filter_map(|name| name.parse().ok());
+        pids.filter(works_there).collect()
     }
 
     fn command_line(pid: u32) -> String {
@@ -281,8 +262,9 @@ mod jvm {
     }
 
     /// Kills a part of a running build and waits until all of it is gone.
-    fn kill_some(build: &mut Child, dice: &mut Dice) -> &'static str {
-        let processes = below(build.id());
+    fn kill_some(suite: &Suite, build: &mut Child, dice: &mut Dice) -> &'static str {
+        let folder = suite.project.root();
+        let processes = working_in(folder);
         let find = |text: &str| {
             let mut found = processes.iter().copied();
             found.find(|pid| command_line(*pid).contains(text))
@@ -293,26 +275,22 @@ mod jvm {
             (0, ..) => ("fewest", vec![build.id()]),
             (1, Some(fork), _) => ("the fork", vec![fork]),
             (2 | 1, _, Some(maven)) => ("Maven", vec![maven]),
-            _ => {
-                let all = processes.iter().copied().chain([build.id()]);
-                ("everything", all.collect())
-            }
+            _ => ("everything", processes.clone()),
         };
         victims.iter().copied().for_each(kill);
         build.wait().unwrap();
         let impatient = dice.below(2) == 0;
         let started = Instant::now();
-        while processes.iter().any(|pid| is_alive(*pid)) {
+        loop {
+            let left = working_in(folder);
+            if left.is_empty() {
+                return what;
+            }
             if impatient || started.elapsed() > Duration::from_secs(60) {
-                processes
-                    .iter()
-                    .copied()
-                    .filter(|pid| is_alive(*pid))
-                    .for_each(kill);
+                left.into_iter().for_each(kill);
             }
             sleep(Duration::from_millis(10));
         }
-        what
     }
 
     /// Waits for a point in a build: some time after its start, or the end of
@@ -361,7 +339,7 @@ mod jvm {
             };
             let mut build = project.start(&args);
             wait_somewhere(&project, &mut build, &mut dice);
-            let what = kill_some(&mut build, &mut dice);
+            let what = kill_some(&project, &mut build, &mut dice);
             *killed.entry(what).or_default() += 1;
             let when = format!("seed {seed}, round {round}, {what} killed with {args:?}");
             assert_owed_is_selected(&project, &project.selected(), &when);
