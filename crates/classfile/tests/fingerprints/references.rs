@@ -180,3 +180,66 @@ fn a_class_names_what_it_declares() {
         assert!(!named.contains(&ClassName::new(name)), "{name}");
     }
 }
+
+/// Table I of the FEST paper: how code can depend on a class `E2`, by relation.
+const RELATIONS: [(&str, &str); 11] = [
+    ("generalization", "class E1 extends E2 {}"),
+    ("realization", "class E1 implements E2.I {}"),
+    ("dependency, argument", "class E1 { void m(E2 e) {} }"),
+    (
+        "dependency, name",
+        "class E1 { Class<?> m() throws Exception { return Class.forName(\"E2\"); } }",
+    ),
+    (
+        "dependency, cast",
+        "class E1 { boolean m(Object o) { return (E2) o == null; } }",
+    ),
+    (
+        "dependency, instance",
+        "class E1 { int m() { return new E2().value(); } }",
+    ),
+    ("association, member", "class E1 { E2 e; }"),
+    (
+        "association, call",
+        "class E1 extends Holder { int m() { return e.value(); } }",
+    ),
+    (
+        "association, initializer",
+        "class E1 { int f = E2.constant(); }",
+    ),
+    ("aggregation", "class E1 { E1(E2 e) {} }"),
+    (
+        "composition",
+        "class E1 { private final E2 part = new E2(); }",
+    ),
+];
+
+#[test]
+fn each_relation_of_uml_names_the_other_class() {
+    let shared = "class E2 { interface I {} int value() { return 1; } \
+                  static int constant() { return 2; } } class Holder { E2 e; }";
+    let sources = RELATIONS.map(|(_, code)| format!("{shared} {code}"));
+    let programs: Vec<Program<'_>> = sources
+        .iter()
+        .map(|source| Program {
+            source,
+            options: &["--release", "17"],
+        })
+        .collect();
+    for ((relation, _), files) in RELATIONS.iter().zip(compile(&programs)) {
+        let class = ClassFile::read(&files["E1.class"]).unwrap();
+        let found = references(&class).unwrap();
+        let named = found.classes();
+        assert!(
+            named.iter().any(|name| name.outermost().as_str() == "E2"),
+            "{relation}: {}",
+            names(named)
+        );
+        let other = ClassFile::read(&files["E2.class"]).unwrap();
+        let back = references(&other).unwrap();
+        assert!(
+            !back.classes().contains(&ClassName::new("E1")),
+            "{relation} has a direction"
+        );
+    }
+}
