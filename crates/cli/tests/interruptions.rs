@@ -342,6 +342,7 @@ mod jvm {
             let what = kill_some(&project, &mut build, &mut dice);
             *killed.entry(what).or_default() += 1;
             let when = format!("seed {seed}, round {round}, {what} killed with {args:?}");
+            println!("{when}");
             assert_owed_is_selected(&project, &project.selected(), &when);
             if dice.below(2) == 0 {
                 let (class, version) = (dice.below(CLASSES), dice.below(VERSIONS));
