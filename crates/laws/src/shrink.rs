@@ -84,7 +84,9 @@ fn smaller(culprit: &Culprit) -> Vec<Culprit> {
         let mut one = culprit.clone();
         change(&mut one.before);
         change(&mut one.after);
-        if one.before != culprit.before && one.before != one.after {
+        // Without a test there is nothing to select.
+        let has_tests = !one.before.tests.is_empty();
+        if has_tests && one.before != culprit.before && one.before != one.after {
             all.push(one);
         }
     };
