@@ -1,4 +1,4 @@
-//! Every case of `fixtures/safety/cases.json`, end to end through `fewest exec`.
+//! Every case below `fixtures/safety`, end to end through `fewest exec`.
 //!
 //! A case is a small program in two versions with JUnit 4 tests. The tests run
 //! on the first version and are recorded; then the second version is put in
@@ -23,6 +23,8 @@ struct Case {
     name: String,
     tests: Vec<String>,
     must_run: Vec<String>,
+    #[serde(default)]
+    must_not_run: Vec<String>,
     release: u32,
     files: BTreeMap<String, FileText>,
     #[serde(default)]
@@ -108,8 +110,12 @@ struct SelectedTest {
 type Ran = BTreeMap<String, Vec<String>>;
 
 fn cases() -> Vec<Case> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/safety/cases.json");
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/safety");
+    let cases = ["cases.json", "left_state.json"].map(|file| {
+        let text = fs::read(folder.join(file)).unwrap();
+        serde_json::from_slice::<Vec<Case>>(&text).unwrap()
+    });
+    cases.into_iter().flatten().collect()
 }
 
 /// The class folders of all cases, before and after, made in one go.
@@ -341,6 +347,10 @@ impl Stage<'_> {
             .collect();
         if !missed.is_empty() {
             return Some(format!("{name}: {technique} MISSED {missed:?}"));
+        }
+        let mut needless = self.case.must_not_run.iter();
+        if let Some(test) = needless.find(|test| ran.contains_key(*test)) {
+            return Some(format!("{name}: {technique} runs {test} for nothing"));
         }
         let counts = self.case.control
             && self

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fewest_classfile::read::ClassFile;
-use fewest_classfile::references::{MemberUse, MethodReferences, references};
-use fewest_model::ClassName;
-use fewest_select::uses::{ClassFacts, Classes, MethodFacts, StaticField};
+use fewest_classfile::references::{Holder, MemberUse, MethodReferences, references};
+use fewest_model::{ClassName, MethodKey};
+use fewest_select::uses::{ClassFacts, Classes, Held, MethodFacts, StaticField};
 use fewest_snapshot::Snapshot;
 
 /// The classes of a snapshot. Facts are read once for each class asked for.
@@ -51,12 +51,15 @@ impl<'a> SnapshotClasses<'a> {
             methods: references
                 .methods
                 .into_iter()
-                .map(|(key, references)| (key, self.method_facts(references)))
+                .map(|(key, references)| {
+                    let facts = self.method_facts(&key, references);
+                    (key, facts)
+                })
                 .collect(),
         })
     }
 
-    fn method_facts(&self, references: MethodReferences) -> MethodFacts {
+    fn method_facts(&self, key: &MethodKey, references: MethodReferences) -> MethodFacts {
         let field = |member: &MemberUse| StaticField {
             class: member.owner.clone(),
             name: member.member.name.clone(),
@@ -72,6 +75,12 @@ impl<'a> SnapshotClasses<'a> {
                 .filter(|member| !is_framework(&member.owner))
                 .map(field)
                 .collect(),
+            held: references
+                .static_reads()
+                .filter_map(|member| Some((field(member), held(&member.member.descriptor)?)))
+                .collect(),
+            changes_containers: references.changes_containers(key),
+            stores_objects: references.stores_objects,
             inherited: references
                 .members
                 .iter()
@@ -107,6 +116,14 @@ fn is_framework(class: &ClassName) -> bool {
     PACKAGES
         .iter()
         .any(|package| class.as_str().starts_with(package))
+}
+
+fn held(descriptor: &str) -> Option<Held> {
+    Some(match Holder::of(descriptor)? {
+        Holder::Container => Held::Container,
+        Holder::Array => Held::Array,
+        Holder::Object(class) => Held::Object(class),
+    })
 }
 
 impl Classes for SnapshotClasses<'_> {

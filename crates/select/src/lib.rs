@@ -10,6 +10,7 @@
 
 pub mod class_graph;
 pub mod jvm_run;
+mod left_state;
 mod technique;
 pub mod uses;
 pub mod verdict;

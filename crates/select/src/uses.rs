@@ -12,6 +12,7 @@ use fewest_model::{ClassName, Element, MethodKey, Watch};
 use fewest_trace::{FileStamp, Thing};
 
 use crate::jvm_run::{JvmRun, Numbers, TestRun};
+use crate::left_state::LeftState;
 
 /// What must be known of a class to tell what using it means.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +33,23 @@ pub struct MethodFacts {
     pub inherited: Vec<(ClassName, MethodKey)>,
     pub static_reads: Vec<StaticField>,
     pub static_writes: Vec<StaticField>,
+    /// Static fields that it reads and whose object can change.
+    pub held: Vec<(StaticField, Held)>,
+    /// Whether it may change a container that it has not made itself.
+    pub changes_containers: bool,
+    /// Whether it stores into arrays of objects.
+    pub stores_objects: bool,
+}
+
+/// What stands behind a static field.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Held {
+    /// A container of the JDK, or an array of them.
+    Container,
+    /// An array of other objects.
+    Array,
+    /// An object of a class that is none of the JDK's.
+    Object(ClassName),
 }
 
 /// A static field, by the class that code names.
@@ -61,35 +79,55 @@ pub struct TestUses {
 
 /// What each test of a JVM depends on, in the order of its tests.
 ///
-/// A test that reads a static field which an earlier test has written inherits
-/// what the earlier one used: its outcome may come from there.
+/// A test that reads a static field which an earlier test has written, or whose
+/// object it has changed, inherits what the earlier one used: its outcome may
+/// come from there.
 pub fn uses_of_tests(run: &JvmRun, classes: &impl Classes) -> Vec<TestUses> {
     let mut all: Vec<TestUses> = Vec::with_capacity(run.tests.len());
     let mut writers: BTreeMap<StaticField, BTreeSet<usize>> = BTreeMap::new();
+    let mut changers: BTreeMap<StaticField, BTreeSet<usize>> = BTreeMap::new();
     for (index, test) in run.tests.iter().enumerate() {
         let mut expansion = Expansion::new(run, classes);
         expansion.add_test(test);
-        let Expansion {
-            mut uses,
-            static_reads,
-            static_writes,
-            ..
-        } = expansion;
-        let earlier: BTreeSet<usize> = static_reads
+        let left = left_state(run, test, classes);
+        let written = expansion
+            .static_reads
             .iter()
-            .filter_map(|field| writers.get(field))
-            .flatten()
-            .copied()
-            .collect();
-        for writer in earlier {
-            uses.inherit(&all[writer]);
+            .filter_map(|field| writers.get(field));
+        let changed = left.read().filter_map(|field| changers.get(field));
+        let earlier: BTreeSet<usize> = written.chain(changed).flatten().copied().collect();
+        let mut uses = expansion.uses;
+        for earlier in earlier {
+            uses.inherit(&all[earlier]);
         }
-        for field in static_writes {
+        for field in expansion.static_writes {
             writers.entry(field).or_default().insert(index);
+        }
+        for field in left.changed(|class| supertypes(class, classes)) {
+            changers.entry(field).or_default().insert(index);
         }
         all.push(uses);
     }
     all
+}
+
+/// What a test finds and leaves in objects. Only what ran while it did counts:
+/// an initializer that ran for another test finds and changes nothing again.
+fn left_state(run: &JvmRun, test: &TestRun, classes: &impl Classes) -> LeftState {
+    let mut state = LeftState::default();
+    for (class, method) in test.used.probes.iter().filter_map(|&p| run.method(p)) {
+        if let Some(facts) = classes.facts(class)
+            && let Some(facts) = facts.methods.get(method)
+        {
+            state.note(class, method, facts);
+        }
+    }
+    state
+}
+
+fn supertypes(class: &ClassName, classes: &impl Classes) -> Vec<ClassName> {
+    let facts = classes.facts(class);
+    facts.map_or_else(Vec::new, |facts| facts.supertypes.clone())
 }
 
 /// What a whole JVM used: a child of a test counts for it as one.

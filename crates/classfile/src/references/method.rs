@@ -8,8 +8,8 @@ use super::descriptor::{element_class, for_each_in_descriptor};
 use super::{MemberUse, MethodReferences, UseKind};
 use crate::graph::leaders;
 use crate::read::opcode::{
-    GETFIELD, GETSTATIC, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, PUTFIELD,
-    PUTSTATIC,
+    AASTORE, GETFIELD, GETSTATIC, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL,
+    PUTFIELD, PUTSTATIC,
 };
 use crate::read::{
     BootstrapMethod, ClassFile, Code, Constant, Instruction, Member, MemberReference, ReadError,
@@ -50,6 +50,7 @@ impl<'a> Collector<'_, 'a> {
             if leaders[instruction.pc as usize] {
                 string = None;
             }
+            self.references.stores_objects |= instruction.opcode == AASTORE;
             let from = code.offset + instruction.pc as usize + 1;
             if let Some(index) = instruction.constant() {
                 match self.class.pool.get(index, from)? {

@@ -10,6 +10,7 @@ mod class;
 mod descriptor;
 mod lookup;
 mod method;
+mod state;
 
 use std::collections::BTreeSet;
 
@@ -17,6 +18,7 @@ use fewest_model::{ClassName, MethodKey};
 
 pub use lookup::{Declarations, Outline, Resolution, resolve_field, resolve_method};
 pub use method::references as method_references;
+pub use state::Holder;
 
 use crate::read::{ClassFile, ReadError};
 
@@ -67,6 +69,8 @@ pub struct MethodReferences {
     pub members: BTreeSet<MemberUse>,
     /// Classes that constant strings name in `Class.forName` and `loadClass`.
     pub by_name: BTreeSet<ClassName>,
+    /// Whether it stores into arrays of objects.
+    pub stores_objects: bool,
 }
 
 impl MethodReferences {
