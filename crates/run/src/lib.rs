@@ -27,7 +27,7 @@ mod tests_of_task;
 
 pub use agent_library::{UnpackAgentError, check_agent, unpack_agent};
 pub use ask::{AskError, ask};
-pub use fewest_store::{Notice, Overview};
+pub use fewest_store::{Notice, Overview, ReadError as StoreReadError};
 pub use launch::{Launch, LaunchError, LaunchOptions, Launched};
 pub use merge::{
     MergeError, Merged, NOT_WATCHED, Progress, RunEnd, TestReport, merge, merge_telling,

@@ -92,6 +92,11 @@ impl Outlook {
         self.technique
     }
 
+    /// The last request of each task, with the tests it was the last one for.
+    pub fn tasks(&self) -> impl Iterator<Item = (&TaskRequest, &BTreeSet<ClassName>)> {
+        self.last.iter().map(|last| (&last.request, &last.tests))
+    }
+
     /// The tests that the store knows, by id.
     pub fn tests(&self) -> Result<Vec<TestId>, ReadError> {
         let mut tests = self.reader.test_ids()?;

@@ -7,6 +7,7 @@ mod diff;
 mod doctor;
 mod fingerprint;
 mod init;
+mod replay;
 mod select;
 mod status;
 mod trace;
@@ -44,6 +45,7 @@ enum Command {
     Status(status::StatusArgs),
     Init(init::InitArgs),
     Doctor(doctor::DoctorArgs),
+    Replay(replay::ReplayArgs),
     Diff(diff::DiffArgs),
     Fingerprint(fingerprint::FingerprintArgs),
     #[command(subcommand)]
@@ -63,6 +65,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Fingerprint(args) => fingerprint::run(&args),
         Command::Trace(command) => trace::run(command),

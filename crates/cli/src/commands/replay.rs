@@ -1,0 +1,166 @@
+//! `fewest replay`: what fewest would have saved over a project's history.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use fewest_model::Fingerprint;
+use fewest_replay::mutants::Check;
+use fewest_replay::{Range, Replay, Settings, Watcher, tables};
+use fewest_run::cache_folder;
+use fewest_select::Technique;
+use serde_json::json;
+
+use crate::output;
+use crate::screen::Screen;
+
+/// Walk the history, and tell what fewest would have left out and missed.
+///
+/// For Maven projects in git. Works in a clone of its own: neither the checkout
+/// nor the store of the project is touched. Each revision is built once; the
+/// whole suite and every technique run on it, each technique with its own
+/// store. Revisions that do not build are skipped and named.
+///
+///     fewest replay --last 20
+///     fewest replay --techniques file,hybrid v1.4..v1.5 -- -Drat.skip
+///     fewest replay --last 1 --mutants 50
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ReplayArgs {
+    /// Revisions, as git takes them: `v1.4..v1.5`.
+    #[arg(value_name = "RANGE", conflicts_with = "last")]
+    range: Option<String>,
+    /// The last so many revisions.
+    #[arg(long, value_name = "COUNT", default_value_t = 50)]
+    last: usize,
+    /// The techniques to compare.
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "file,hybrid"
+    )]
+    techniques: Vec<Technique>,
+    /// How often each time is taken; the median counts.
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    runs: usize,
+    /// How often the whole suite runs, to set aside tests that do not always
+    /// end the same way.
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    stability: usize,
+    /// Leave out the whole suite: a quick look at what is selected.
+    #[arg(long)]
+    no_full: bool,
+    /// Leave out the runs without collection, which the column AE is for.
+    #[arg(long)]
+    no_ae: bool,
+    /// Plant so many faults in the classes of each revision, and tell which
+    /// tests find them and would have been left out.
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    mutants: usize,
+    /// Which faults are chosen.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Which tests run to find a fault: those that load its class (loaded), or
+    /// all (full).
+    #[arg(long, value_name = "WHICH", default_value = "loaded")]
+    check: Check,
+    /// An option to hand to every `fewest mvn`, as `--with=--entity=method`.
+    #[arg(long = "with", value_name = "OPTION", allow_hyphen_values = true)]
+    with: Vec<String>,
+    /// Go on where an earlier replay has ended.
+    #[arg(long)]
+    resume: bool,
+    /// Where the clone, the stores and the results go [default: a folder of the
+    /// user's cache].
+    #[arg(long, value_name = "FOLDER")]
+    work: Option<PathBuf>,
+    /// How to print the results.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    format: Format,
+    /// Arguments for every Maven.
+    #[arg(last = true, value_name = "MAVEN ARGS")]
+    maven: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Format {
+    /// Tables for people and for the page of a CI job.
+    #[default]
+    Md,
+    /// Totals and all lines.
+    Json,
+    /// A row for each revision and technique.
+    Csv,
+}
+
+pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
+    let directory = std::env::current_dir().context("failed to find the current directory")?;
+    let work = match &args.work {
+        Some(work) => std::path::absolute(work)?,
+        None => default_work(&directory),
+    };
+    let settings = Settings {
+        range: match &args.range {
+            Some(range) => Range::Commits(range.clone()),
+            None => Range::Last(args.last),
+        },
+        techniques: args.techniques.clone(),
+        runs: args.runs,
+        stability: args.stability,
+        full: !args.no_full,
+        without_collection: !args.no_ae,
+        mutants: args.mutants,
+        seed: args.seed,
+        check: args.check,
+        resume: args.resume,
+        fewest: std::env::current_exe().context("failed to find this program's own file")?,
+        maven_args: args.maven.clone(),
+        fewest_options: args.with.clone(),
+        work: work.clone(),
+        directory,
+    };
+    let mut progress = Progress(Screen::new(false, false));
+    let lines = Replay::new(settings)?.run(&mut progress)?;
+    progress
+        .0
+        .say(&format!("results are in `{}`", work.display()));
+    match args.format {
+        Format::Md => output::print(&tables::markdown(&lines))?,
+        Format::Csv => output::print(&tables::csv(&lines))?,
+        Format::Json => output::print_json(&json!({
+            "format": 1,
+            "totals": tables::totals(&lines),
+            "lines": lines,
+        }))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One folder for each project.
+fn default_work(directory: &std::path::Path) -> PathBuf {
+    let name = directory.file_name().unwrap_or_default().to_string_lossy();
+    let path = Fingerprint::of(directory.as_os_str().as_encoded_bytes()).to_string();
+    cache_folder()
+        .join("replay")
+        .join(format!("{name}-{}", &path[..8]))
+}
+
+struct Progress(Screen);
+
+impl Watcher for Progress {
+    fn begins(&mut self, number: usize, of: usize, revision: &str, left: Option<Duration>) {
+        let short = revision.get(..10).unwrap_or(revision);
+        let left = left.map_or(String::new(), |left| {
+            let seconds = left.as_secs();
+            format!(", about {}:{:02} left", seconds / 60, seconds % 60)
+        });
+        self.0.say(&format!("{number} of {of}: {short}{left}"));
+    }
+
+    fn says(&mut self, line: &str) {
+        self.0.say(line);
+    }
+}

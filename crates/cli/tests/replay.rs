@@ -1,0 +1,170 @@
+//! A small history, replayed.
+
+/// Tests that start a JVM carry `jvm` in their names.
+mod jvm {
+    use std::fs;
+    use std::path::Path;
+    use std::process::Command;
+    use std::time::Duration;
+
+    use fewest_testkit::{Finished, Run, TestProject, maven_jar};
+    use serde_json::Value;
+
+    const POM: &str = "<project><modelVersion>4.0.0</modelVersion>
+        <groupId>ex</groupId><artifactId>history</artifactId><version>1</version>
+        <properties><maven.compiler.source>8</maven.compiler.source>
+        <maven.compiler.target>8</maven.compiler.target>
+        <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties>
+        <dependencies><dependency><groupId>junit</groupId><artifactId>junit</artifactId>
+        <version>4.13.2</version><scope>test</scope></dependency></dependencies>
+        <build><plugins><plugin><artifactId>maven-surefire-plugin</artifactId>
+        <version>3.2.5</version></plugin></plugins></build></project>";
+
+    fn adder(body: &str) -> String {
+        format!("package ex; public class Adder {{ public int add(int a, int b) {{ {body} }} }}")
+    }
+
+    fn test(class: &str, check: &str) -> String {
+        format!(
+            "package ex; import static org.junit.Assert.*; import org.junit.Test;
+            public class {class} {{ @Test public void works() {{ {check} }} }}"
+        )
+    }
+
+    /// A project whose second commit breaks a test, whose third does not
+    /// compile, and whose fourth is right again.
+    fn history() -> TestProject {
+        let project = TestProject::new();
+        let git = |args: &[&str]| {
+            let status = Command::new("git")
+                .args(["-c", "user.name=A", "-c", "user.email=a@b"])
+                .args(args)
+                .current_dir(project.path("repository"))
+                .status()
+                .unwrap();
+            assert!(status.success());
+        };
+        let commit = |body: &str| {
+            project.write("repository/src/main/java/ex/Adder.java", adder(body));
+            git(&["add", "."]);
+            git(&["commit", "-q", "-m", body]);
+        };
+        project.write("repository/pom.xml", POM);
+        project.write("repository/.gitignore", "target\n");
+        project.write(
+            "repository/src/main/java/ex/Text.java",
+            "package ex; public class Text { public String twice(String s) { return s + s; } }",
+        );
+        project.write(
+            "repository/src/test/java/ex/AdderTest.java",
+            test("AdderTest", "assertEquals(5, new Adder().add(2, 3));"),
+        );
+        project.write(
+            "repository/src/test/java/ex/TextTest.java",
+            test("TextTest", "assertEquals(\"aa\", new Text().twice(\"a\"));"),
+        );
+        git(&["init", "-q"]);
+        commit("return a + b;");
+        commit("return a - b;");
+        commit("return a");
+        commit("return b + a;");
+        project
+    }
+
+    fn replay(project: &TestProject, args: &[&str]) -> Finished {
+        Run::new(env!("CARGO_BIN_EXE_fewest"))
+            .args(["replay", "--last", "4", "--format", "json"])
+            .args(["--techniques", "hybrid", "--mutants", "3", "--work"])
+            .arg(project.path("work"))
+            .args(args)
+            .current_dir(project.path("repository"))
+            .timeout(Duration::from_secs(900))
+            .finish()
+            .unwrap()
+    }
+
+    fn names(value: &Value) -> Vec<&str> {
+        let names = value.as_array().unwrap().iter();
+        names.map(|name| name.as_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_history_with_a_broken_and_an_uncompilable_commit_is_replayed() {
+        // So that Maven has it where the replay looks for it.
+        maven_jar("org.junit.platform:junit-platform-console-standalone:1.13.4").unwrap();
+        let project = history();
+        let finished = replay(&project, &[]);
+        assert_eq!(finished.code(), Some(0), "{}", finished.stderr);
+        let result: Value = serde_json::from_str(&finished.stdout).unwrap();
+        let lines = result["lines"].as_array().unwrap();
+        let kinds: Vec<&Value> = lines.iter().map(|line| &line["kind"]).collect();
+        assert_eq!(kinds, ["revision", "revision", "skipped", "revision"]);
+
+        let hybrid = |line: usize| &lines[line]["techniques"]["hybrid"];
+        let both = ["ex.AdderTest", "ex.TextTest"];
+        assert_eq!(names(&hybrid(0)["selected"]), both);
+        for line in [1, 3] {
+            assert_eq!(names(&lines[line]["full"]["tests"]), both);
+            assert_eq!(names(&hybrid(line)["selected"]), ["ex.AdderTest"]);
+            assert!(names(&hybrid(line)["missed"]).is_empty());
+        }
+        assert_eq!(names(&lines[1]["full"]["failed"]), ["ex.AdderTest"]);
+        assert_eq!(names(&hybrid(1)["failed"]), ["ex.AdderTest"]);
+        assert!(names(&lines[3]["full"]["failed"]).is_empty());
+        assert_eq!(lines[2]["subject"], "return a");
+        assert_eq!(result["totals"][0]["revisions"], 2);
+
+        every_killer_was_selected(&project.path("work/mutants.jsonl"));
+        nothing_of_the_user_s_was_touched(&project);
+        it_says_that_the_folder_is_taken_and_resumes_when_asked(&project);
+    }
+
+    fn every_killer_was_selected(path: &Path) {
+        let text = fs::read_to_string(path).unwrap();
+        let lines: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let suites: Vec<&Value> = lines
+            .iter()
+            .filter(|line| line["kind"] == "suite")
+            .collect();
+        assert_eq!(suites.len(), 3);
+        // The test that the second commit breaks can find nothing there.
+        assert_eq!(suites[1]["setAside"][0]["test"], "ex.AdderTest");
+        let mutants = lines.iter().filter(|line| line["kind"] == "mutant");
+        let mut killed = 0;
+        for mutant in mutants {
+            let killers = mutant["killers"].as_array().unwrap();
+            let selected = mutant["selected"]["hybrid"].as_array().unwrap();
+            assert!(
+                killers.iter().all(|test| selected.contains(test)),
+                "{mutant}"
+            );
+            assert!(mutant["missed"]["hybrid"].as_array().unwrap().is_empty());
+            killed += usize::from(!killers.is_empty());
+        }
+        assert!(killed > 0, "{text}");
+    }
+
+    fn nothing_of_the_user_s_was_touched(project: &TestProject) {
+        let said = Run::new("git")
+            .args(["status", "--porcelain", "--ignored"])
+            .current_dir(project.path("repository"))
+            .succeed()
+            .unwrap();
+        assert_eq!(said.stdout, "");
+        assert!(!project.exists("repository/.fewest"));
+    }
+
+    fn it_says_that_the_folder_is_taken_and_resumes_when_asked(project: &TestProject) {
+        let results = project.read("work/results.jsonl");
+        let refused = replay(project, &[]);
+        assert_eq!(refused.code(), Some(70), "{}", refused.stderr);
+        assert!(refused.stderr.contains("--resume"), "{}", refused.stderr);
+        let resumed = replay(project, &["--resume"]);
+        assert_eq!(resumed.code(), Some(0), "{}", resumed.stderr);
+        assert_eq!(project.read("work/results.jsonl"), results);
+        assert!(!resumed.stderr.contains(" of 4: "), "{}", resumed.stderr);
+    }
+}

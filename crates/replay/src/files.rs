@@ -1,0 +1,67 @@
+//! Folders and files, with errors that name them.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+#[error("failed to {action} `{}`", path.display())]
+pub struct FileError {
+    action: &'static str,
+    path: PathBuf,
+    #[source]
+    source: io::Error,
+}
+
+/// Adds what was tried to an error.
+pub(crate) fn to(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
+    let path = path.to_owned();
+    move |source| FileError {
+        action,
+        path,
+        source,
+    }
+}
+
+pub(crate) fn make_folder(path: &Path) -> Result<(), FileError> {
+    fs::create_dir_all(path).map_err(to("make the folder", path))
+}
+
+pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), FileError> {
+    fs::write(path, content).map_err(to("write", path))
+}
+
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, FileError> {
+    fs::read(path).map_err(to("read", path))
+}
+
+pub(crate) fn rename(from: &Path, target: &Path) -> Result<(), FileError> {
+    fs::rename(from, target).map_err(to("move", from))
+}
+
+/// Removes a folder, if it is there.
+pub(crate) fn remove_folder(path: &Path) -> Result<(), FileError> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(to("remove the folder", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Copies a folder with all that is in it.
+pub(crate) fn copy_folder(from: &Path, target: &Path) -> Result<(), FileError> {
+    make_folder(target)?;
+    for entry in fs::read_dir(from).map_err(to("list", from))? {
+        let entry = entry.map_err(to("list", from))?;
+        let (path, target) = (entry.path(), target.join(entry.file_name()));
+        if path.is_dir() {
+            copy_folder(&path, &target)?;
+        } else {
+            fs::copy(&path, &target).map_err(to("copy", &path))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! The tests of a project as they are without a fault.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fewest_model::{ClassName, TestId};
+use fewest_run::Outlook;
+
+use super::jvm::{Ended, Job, Jvm, Outcome};
+use super::runner::Runner;
+use super::{MutantError, SetAside, SuiteTest, TestRun};
+
+pub(super) struct Suite {
+    pub(super) tests: Vec<Test>,
+    /// The class folders without tests, in which faults are planted.
+    pub(super) main_folders: BTreeSet<PathBuf>,
+    jvms: Vec<Jvm>,
+}
+
+pub(super) struct Test {
+    pub(super) id: TestId,
+    /// The number of its JVM.
+    task: usize,
+    millis: u64,
+    /// The classes that it loads when it runs alone; unknown if the JVM could
+    /// not tell.
+    loaded: Option<BTreeSet<ClassName>>,
+}
+
+impl Test {
+    pub(super) fn line(&self) -> SuiteTest {
+        SuiteTest {
+            test: self.id.to_string(),
+            module: self.id.module.to_string(),
+            millis: self.millis,
+        }
+    }
+
+    pub(super) fn may_load(&self, class: &ClassName) -> bool {
+        self.loaded
+            .as_ref()
+            .is_none_or(|loaded| loaded.contains(class))
+    }
+
+    fn job(&self) -> Job {
+        Job {
+            name: self.id.class.dotted(),
+            // Faults make some tests slow that are not endless.
+            limit: Duration::from_secs(10) + Duration::from_millis(10 * self.millis),
+        }
+    }
+}
+
+impl Suite {
+    /// Runs tests by number, those of one task in one JVM.
+    pub(super) fn run(&self, tests: &[usize]) -> Result<Vec<TestRun>, MutantError> {
+        let mut runs = Vec::new();
+        for (task, jvm) in self.jvms.iter().enumerate() {
+            let own = tests.iter().filter(|test| self.tests[**test].task == task);
+            let own: Vec<usize> = own.copied().collect();
+            let jobs: Vec<Job> = own.iter().map(|test| self.tests[*test].job()).collect();
+            let ended = jvm.run(&jobs, None)?;
+            runs.extend(own.into_iter().zip(ended).map(|(test, ended)| TestRun {
+                test,
+                outcome: ended.outcome,
+                millis: ended.millis,
+            }));
+        }
+        Ok(runs)
+    }
+}
+
+/// Long enough for any test class that is worth repeating for each mutant.
+const WITHOUT_FAULT: Duration = Duration::from_secs(600);
+
+/// Runs each test alone to see what it loads, and all together to see how long
+/// each takes. What does not pass both ways says nothing about faults.
+pub(super) fn measure(
+    outlook: &Outlook,
+    runner: &Runner,
+    work: &Path,
+) -> Result<(Suite, Vec<SetAside>), MutantError> {
+    let mut suite = Suite {
+        tests: Vec::new(),
+        main_folders: BTreeSet::new(),
+        jvms: Vec::new(),
+    };
+    let mut set_aside = Vec::new();
+    for (request, tests) in outlook.tasks() {
+        let jvm = Jvm::new(request, runner, work);
+        let task = suite.jvms.len();
+        let mut candidates = Vec::new();
+        for class in tests {
+            let id = TestId::of_class(request.module.as_str(), class.clone());
+            let log = work.join("loaded.log");
+            let _ = fs::remove_file(&log);
+            let alone = jvm.run(&[unlimited(class)], Some(&log))?[0];
+            match trouble(alone, "alone") {
+                Some(why) => set_aside.push(aside(&id, why)),
+                None => candidates.push(Test {
+                    id,
+                    task,
+                    millis: 0,
+                    loaded: fs::read_to_string(&log).ok().map(|log| loaded(&log)),
+                }),
+            }
+        }
+        let jobs: Vec<Job> = candidates
+            .iter()
+            .map(|test| unlimited(&test.id.class))
+            .collect();
+        for (mut test, ended) in candidates.into_iter().zip(jvm.run(&jobs, None)?) {
+            if let Some(why) = trouble(ended, "beside others") {
+                set_aside.push(aside(&test.id, why));
+            } else {
+                test.millis = ended.millis;
+                suite.tests.push(test);
+            }
+        }
+        suite
+            .main_folders
+            .extend(main_folders(&request.classpath, tests));
+        suite.jvms.push(jvm);
+    }
+    if suite.tests.is_empty() {
+        return Err(MutantError::NoTests);
+    }
+    Ok((suite, set_aside))
+}
+
+fn unlimited(class: &ClassName) -> Job {
+    Job {
+        name: class.dotted(),
+        limit: WITHOUT_FAULT,
+    }
+}
+
+fn aside(id: &TestId, why: String) -> SetAside {
+    SetAside {
+        test: id.to_string(),
+        why,
+    }
+}
+
+fn trouble(ended: Ended, how: &str) -> Option<String> {
+    match ended.outcome {
+        Outcome::Passed if ended.tests == 0 => {
+            Some("nothing in it is run by the JUnit platform".to_owned())
+        }
+        Outcome::Passed => None,
+        Outcome::Failed => Some(format!("it fails {how} without a fault")),
+        Outcome::TimedOut => Some(format!("it does not end {how} without a fault")),
+        Outcome::Crashed => Some(format!("it ends its JVM {how} without a fault")),
+    }
+}
+
+/// Class names from a JVM's log: `com.acme.Foo source: file:/…`.
+fn loaded(log: &str) -> BTreeSet<ClassName> {
+    let names = log.lines().filter_map(|line| line.split(' ').next());
+    names.map(ClassName::from_dotted).collect()
+}
+
+/// The folders of a class path that hold none of the tests.
+fn main_folders(class_path: &[PathBuf], tests: &BTreeSet<ClassName>) -> Vec<PathBuf> {
+    let holds_tests = |folder: &Path| {
+        tests
+            .iter()
+            .any(|test| folder.join(format!("{test}.class")).is_file())
+    };
+    let folders = class_path.iter().filter(|entry| entry.is_dir());
+    folders
+        .filter(|folder| !holds_tests(folder))
+        .cloned()
+        .collect()
+}
