@@ -18,10 +18,11 @@ use crate::files::{self, Files, Finding, Surroundings};
 use crate::frameworks::{Frameworks, Subject};
 use crate::holder;
 use crate::hooks::{self, Hook};
-use crate::instrument::{self, InstrumentError};
+use crate::instrument::{self, ClassBlocks, InstrumentError, Probing};
 use crate::jvmti::{self, Global, Jni, Jvmti, Local, ProbeArrays};
 use crate::ledger::Ledger;
 use crate::output::Output;
+use crate::receivers::Receivers;
 use crate::registry::{PROBES_PER_HOLDER, Registry};
 use crate::settings;
 use crate::threads;
@@ -64,6 +65,7 @@ pub(crate) struct Agent {
     registry: Mutex<Registry>,
     probes: Mutex<ProbeArrays>,
     output: Mutex<Output>,
+    receivers: Mutex<Receivers>,
     /// Windows that are open in frameworks' calls, to be closed in reverse.
     calls: Mutex<Vec<OpenCall>>,
     /// Threads that were not started by Java.
@@ -111,6 +113,7 @@ impl Agent {
             registry: Mutex::default(),
             probes: Mutex::default(),
             output: Mutex::default(),
+            receivers: Mutex::default(),
             calls: Mutex::default(),
             native_threads: Mutex::default(),
             left_out: OnceLock::new(),
@@ -142,6 +145,9 @@ impl Agent {
     /// needs them, and before other agents load theirs.
     pub(crate) fn vm_started(&self, jni: Jni<'_>) {
         let gate = jni.define_boot_class(holder::GATE, &holder::gate_class());
+        if let Some(gate) = gate.filter(|_| self.config.receivers) {
+            *lock(&self.receivers) = Receivers::of_gate(jni, gate);
+        }
         if gate.is_none() || !lock(&self.probes).define(jni, 2) {
             self.doubt("the classes that probes write to could not be defined");
             self.given_up.store(true, Ordering::Relaxed);
@@ -221,9 +227,20 @@ impl Agent {
             return Ok(None);
         }
         let methods = instrument::method_keys(&class)?;
-        let numbers = lock(&self.registry).numbers(&name, &methods);
-        self.define_holders(jni, numbers.first_probe + methods.len() as u32);
-        let instrumented = instrument::instrument(&class, &methods, numbers, self.config.things)?;
+        let mut blocks = if self.config.blocks {
+            ClassBlocks::of(&class)?
+        } else {
+            ClassBlocks::default()
+        };
+        let numbers = lock(&self.registry).numbers(&name, &methods, &blocks.methods);
+        let probes = lock(&self.registry).probes();
+        self.define_holders(jni, probes);
+        let probing = Probing {
+            numbers,
+            things: self.config.things,
+            receivers: self.config.receivers,
+        };
+        let instrumented = instrument::instrument(&class, &methods, probing, &mut blocks)?;
         let mut supertypes = class.interface_names()?;
         supertypes.extend(class.super_name());
         lock(&self.registry).add_entry(ClassEntry {
@@ -233,6 +250,7 @@ impl Agent {
             methods,
             supertypes,
             blind: instrumented.blind,
+            blocks: blocks.methods,
         });
         lock(&self.ledger).add_thing(Thing::Defined(name));
         Ok(Some(instrumented.bytes))
@@ -260,6 +278,12 @@ impl Agent {
             let held_back = lock(files).take_held_back();
             held_back.for_each(|thing| ledger.add_thing(thing));
         }
+        if self.config.receivers {
+            let slots = lock(&self.registry).slots();
+            if !lock(&self.receivers).forget(jni, slots) {
+                ledger.doubt("which objects methods run on could not be told");
+            }
+        }
         // A probe has its number before the first thread can hit it.
         let end = lock(&self.registry).probes();
         match lock(&self.probes).drain(jni, end) {
@@ -274,6 +298,38 @@ impl Agent {
         let mut events = lock(&self.registry).take_events();
         events.extend(ledger.take_events());
         lock(&self.output).write(events);
+    }
+
+    /// A method ran on an object of a class that it was not yet known for.
+    pub(crate) fn received(&self, jni: Jni<'_>, class: Local<'_>, slot: u32) {
+        let (slots, probe) = {
+            let registry = lock(&self.registry);
+            (registry.slots(), registry.probe_of_slot(slot))
+        };
+        lock(&self.receivers).remember(jni, slots);
+        let Some(probe) = probe else {
+            return self.doubt("which objects methods run on could not be told");
+        };
+        let classes = self.named_classes(jni, class);
+        let mut ledger = lock(&self.ledger);
+        for class in classes {
+            ledger.add_thing(Thing::Receiver { class, probe });
+        }
+    }
+
+    /// A class by its name, or a nameless one by what it extends and
+    /// implements: classes of lambdas have no file that could change.
+    fn named_classes(&self, jni: Jni<'_>, class: Local<'_>) -> Vec<ClassName> {
+        match self.jvmti.class_name(class) {
+            Some(name) => vec![ClassName::new(name)],
+            None => jni
+                .superclass(class)
+                .into_iter()
+                .chain(self.jvmti.interfaces(jni, class))
+                .filter_map(|supertype| self.jvmti.class_name(supertype))
+                .map(ClassName::new)
+                .collect(),
+        }
     }
 
     pub(crate) fn initializer_begins(&self, jni: Jni<'_>, class: u32) {
@@ -770,6 +826,8 @@ impl Agent {
                 .collect(),
             working_directory: directory.to_string_lossy().into_owned(),
             parent: self.config.parent.clone(),
+            receivers: self.config.receivers,
+            blocks: self.config.blocks,
         }
     }
 

@@ -21,6 +21,10 @@ pub struct Config {
     pub methods: bool,
     /// Whether to watch files, resources, reflection and the like.
     pub things: bool,
+    /// Whether to tell on objects of which classes methods ran.
+    pub receivers: bool,
+    /// Whether to tell which blocks of methods ran.
+    pub blocks: bool,
     /// Where the JVM that started this one keeps its trace.
     pub parent: Option<ParentWindows>,
 }
@@ -69,6 +73,8 @@ impl Config {
                 "program" => config.program = Some(value.into()),
                 "methods" => config.methods = on_or_off(value).ok_or_else(error)?,
                 "things" => config.things = on_or_off(value).ok_or_else(error)?,
+                "receivers" => config.receivers = on_or_off(value).ok_or_else(error)?,
+                "blocks" => config.blocks = on_or_off(value).ok_or_else(error)?,
                 "parent-trace" => value.clone_into(&mut parent.trace),
                 "parent-windows" => {
                     parent.windows = value
@@ -94,6 +100,8 @@ impl Config {
             format!("folder={}", self.folder.display()),
             format!("methods={}", word(self.methods)),
             format!("things={}", word(self.things)),
+            format!("receivers={}", word(self.receivers)),
+            format!("blocks={}", word(self.blocks)),
         ];
         if let Some(program) = &self.program {
             lines.push(format!("program={}", program.display()));
@@ -126,6 +134,8 @@ mod tests {
             program: Some("/bin/fewest".into()),
             methods: true,
             things: false,
+            receivers: true,
+            blocks: true,
             parent: Some(ParentWindows {
                 trace: "1.trace".into(),
                 windows: vec![3, 5],

@@ -1,8 +1,11 @@
 //! Puts probes and hooks into a class as it loads.
 
+use fewest_classfile::fingerprint::Options;
+use fewest_classfile::graph::Graph;
 use fewest_classfile::read::{AttributeKind, ClassFile, Member, ReadError, access, opcode};
 use fewest_classfile::rewrite::{ClassEditor, RewriteError, Snippet};
 use fewest_model::MethodKey;
+use fewest_trace::MethodBlocks;
 use thiserror::Error;
 
 use crate::holder;
@@ -34,14 +37,95 @@ pub(crate) fn method_keys(class: &ClassFile<'_>) -> Result<Vec<MethodKey>, ReadE
         .collect()
 }
 
-/// Puts a probe at the entry of every method, watches the static initializer,
-/// and listens where a test framework runs tests and where settings are read.
+/// The blocks of a class's methods, and where those after the first begin.
+#[derive(Debug, Default)]
+pub(crate) struct ClassBlocks {
+    pub(crate) methods: Vec<MethodBlocks>,
+    starts: Vec<Vec<u16>>,
+}
+
+impl ClassBlocks {
+    pub(crate) fn of(class: &ClassFile<'_>) -> Result<Self, ReadError> {
+        let mut blocks = Self::default();
+        for method in class.methods() {
+            let graph = Graph::of(class, method, Options::default())?;
+            let starts: Vec<u16> = graph
+                .iter()
+                .flat_map(|graph| graph.blocks.iter().skip(1))
+                .map(|block| block.code.start as u16)
+                .collect();
+            blocks.methods.push(MethodBlocks {
+                count: graph.as_ref().map_or(0, |graph| graph.blocks.len() as u16),
+                flow: graph.as_ref().map_or(0, Graph::flow),
+                probed: graph.is_some(),
+            });
+            blocks.starts.push(starts);
+        }
+        Ok(blocks)
+    }
+
+    /// Where the probed blocks of a method begin.
+    fn starts(&self, method: usize) -> &[u16] {
+        match self.methods.get(method) {
+            Some(blocks) if blocks.probed => &self.starts[method],
+            _ => &[],
+        }
+    }
+
+    /// The number of the first block probe of each method.
+    fn first_probes(&self, numbers: Numbers) -> Vec<u32> {
+        let mut next = numbers.first_probe + self.methods.len() as u32;
+        let first = |blocks: &MethodBlocks| {
+            let first = next;
+            next += blocks.probes();
+            first
+        };
+        self.methods.iter().map(first).collect()
+    }
+}
+
+/// What to put into classes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probing {
+    pub(crate) numbers: Numbers,
+    pub(crate) things: bool,
+    pub(crate) receivers: bool,
+}
+
+/// Puts a probe at the entry of every method and at the start of `blocks`,
+/// watches the static initializer, and listens where a test framework runs
+/// tests and where settings are read. A method that is too large for probes in
+/// its blocks goes without, which `blocks` then says.
 pub(crate) fn instrument(
     class: &ClassFile<'_>,
     keys: &[MethodKey],
-    numbers: Numbers,
-    things: bool,
+    probing: Probing,
+    blocks: &mut ClassBlocks,
 ) -> Result<Instrumented, InstrumentError> {
+    let instrumented = instrument_once(class, keys, probing, blocks)?;
+    let mut again = false;
+    for &method in &instrumented.blind {
+        if let Some(blocks) = blocks.methods.get_mut(method as usize) {
+            again |= std::mem::take(&mut blocks.probed);
+        }
+    }
+    if again {
+        instrument_once(class, keys, probing, blocks)
+    } else {
+        Ok(instrumented)
+    }
+}
+
+fn instrument_once(
+    class: &ClassFile<'_>,
+    keys: &[MethodKey],
+    probing: Probing,
+    blocks: &ClassBlocks,
+) -> Result<Instrumented, InstrumentError> {
+    let Probing {
+        numbers, things, ..
+    } = probing;
+    let first_block_probes = blocks.first_probes(numbers);
     let mut editor = Editor::new(class);
     let settings = if things {
         SettingReads::of(class)
@@ -53,7 +137,19 @@ pub(crate) fn instrument(
         if class.attribute_of(method, AttributeKind::Code).is_none() {
             continue;
         }
-        editor.add_probe(index, numbers.first_probe + index as u32)?;
+        let probe = editor.probe(numbers.first_probe + index as u32)?;
+        editor.inner.insert_at_entry(index, probe)?;
+        for (&start, number) in blocks
+            .starts(index)
+            .iter()
+            .zip(first_block_probes.get(index).copied().unwrap_or_default()..)
+        {
+            let probe = editor.probe(number)?;
+            editor.inner.insert_before(index, start, probe)?;
+        }
+        if probing.receivers && is_looked_up(class, method, key) {
+            editor.tell_receiver(index, numbers.first_slot + index as u32)?;
+        }
         if key.is_static_initializer() && method.is_static() {
             editor.watch_initializer(index, numbers.class)?;
         }
@@ -96,6 +192,13 @@ pub(crate) fn instrument_jdk(
     Ok(editor.inner.finish()?)
 }
 
+/// Whether which object a method runs on decides that it is this method. Where
+/// nothing can override it, the class that declares it says all.
+fn is_looked_up(class: &ClassFile<'_>, method: &Member, key: &MethodKey) -> bool {
+    let fixed = access::STATIC | access::PRIVATE | access::FINAL;
+    method.access & fixed == 0 && class.access & access::FINAL == 0 && !key.is_constructor()
+}
+
 /// Code that loads an object from a local, or null.
 fn load(local: Option<u8>) -> Vec<u8> {
     match local {
@@ -115,15 +218,33 @@ impl<'a> Editor<'a> {
         }
     }
 
-    fn add_probe(&mut self, method: usize, probe: u32) -> Result<(), RewriteError> {
+    fn probe(&mut self, probe: u32) -> Result<Snippet, RewriteError> {
         let holder = holder::probes_name(probe / PROBES_PER_HOLDER);
         let (field, descriptor) = holder::PROBES_FIELD;
         let array =
             self.inner
                 .field_ref(holder.as_bytes(), field.as_bytes(), descriptor.as_bytes())?;
         let id = (probe % PROBES_PER_HOLDER) as i16;
+        Ok(Snippet::probe(array, id))
+    }
+
+    /// `receiver(this, slot)` at the entry of a method.
+    fn tell_receiver(&mut self, method: usize, slot: u32) -> Result<(), RewriteError> {
+        let (name, descriptor) = holder::RECEIVER;
+        let target = self.inner.method_ref(
+            holder::GATE.as_bytes(),
+            name.as_bytes(),
+            descriptor.as_bytes(),
+            false,
+        )?;
+        let slot = self.inner.integer(slot as i32)?;
+        let mut code = vec![opcode::ALOAD_0, opcode::LDC_W]; // Stack: Object
+        code.extend(slot.to_be_bytes()); // Stack: Object, int
+        code.push(opcode::INVOKESTATIC);
+        code.extend(target.to_be_bytes()); // Stack: empty
+        code.push(opcode::NOP); // Padding keeps the insertion on the cheap path.
         self.inner
-            .insert_at_entry(method, Snippet::probe(array, id))
+            .insert_at_entry(method, Snippet::straight(code, 2))
     }
 
     fn watch_initializer(&mut self, method: usize, class: u32) -> Result<(), RewriteError> {

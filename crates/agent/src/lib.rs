@@ -22,6 +22,7 @@ mod instrument;
 mod jvmti;
 mod ledger;
 mod output;
+mod receivers;
 mod registry;
 mod settings;
 mod threads;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use fewest_model::{ClassName, MethodKey};
-use fewest_trace::{ClassEntry, Event};
+use fewest_trace::{ClassEntry, Event, MethodBlocks};
 
 /// How many probes one holder class has room for: `sipush` reaches that far.
 pub(crate) const PROBES_PER_HOLDER: u32 = 32_768;
@@ -14,6 +14,9 @@ pub(crate) struct Registry {
     classes: HashMap<ClassName, Vec<Registered>>,
     next_class: u32,
     next_probe: u32,
+    next_slot: u32,
+    /// The first slot and the first probe of each class.
+    slots: Vec<(u32, u32)>,
     events: Vec<Event>,
 }
 
@@ -22,35 +25,50 @@ pub(crate) struct Registry {
 pub(crate) struct Numbers {
     pub(crate) class: u32,
     pub(crate) first_probe: u32,
+    /// The first of the numbers by which methods tell of their receivers. They
+    /// follow each other as those of the methods' probes do, without gaps for
+    /// blocks.
+    pub(crate) first_slot: u32,
 }
 
 #[derive(Debug)]
 struct Registered {
     numbers: Numbers,
     methods: Box<[MethodKey]>,
+    blocks: Box<[MethodBlocks]>,
 }
 
 impl Registry {
     /// The numbers of a class with these methods. A class that is loaded again
     /// by another loader, or transformed again, gets the same numbers as long
     /// as its methods are the same: uses are kept by name in the end.
-    pub(crate) fn numbers(&mut self, name: &ClassName, methods: &[MethodKey]) -> Numbers {
+    pub(crate) fn numbers(
+        &mut self,
+        name: &ClassName,
+        methods: &[MethodKey],
+        blocks: &[MethodBlocks],
+    ) -> Numbers {
         let known = self.classes.entry(name.clone()).or_default();
         if let Some(found) = known
             .iter()
-            .find(|registered| *registered.methods == *methods)
+            .find(|known| *known.methods == *methods && *known.blocks == *blocks)
         {
             return found.numbers;
         }
         let numbers = Numbers {
             class: self.next_class,
             first_probe: self.next_probe,
+            first_slot: self.next_slot,
         };
         self.next_class += 1;
-        self.next_probe += methods.len() as u32;
+        let block_probes: u32 = blocks.iter().map(MethodBlocks::probes).sum();
+        self.next_probe += methods.len() as u32 + block_probes;
+        self.next_slot += methods.len() as u32;
+        self.slots.push((numbers.first_slot, numbers.first_probe));
         known.push(Registered {
             numbers,
             methods: methods.into(),
+            blocks: blocks.into(),
         });
         numbers
     }
@@ -67,6 +85,18 @@ impl Registry {
     /// How many probes have numbers, which are those below.
     pub(crate) fn probes(&self) -> u32 {
         self.next_probe
+    }
+
+    /// How many slots for receivers have numbers.
+    pub(crate) fn slots(&self) -> u32 {
+        self.next_slot
+    }
+
+    /// The probe of the method that a slot belongs to.
+    pub(crate) fn probe_of_slot(&self, slot: u32) -> Option<u32> {
+        let after = self.slots.partition_point(|(first, _)| *first <= slot);
+        let (first_slot, first_probe) = self.slots.get(after.checked_sub(1)?)?;
+        Some(first_probe + (slot - first_slot))
     }
 
     /// How many holders the numbers given out so far need.
@@ -94,30 +124,32 @@ mod tests {
     #[test]
     fn the_same_class_gets_the_same_numbers() {
         let mut registry = Registry::default();
-        let a = registry.numbers(&"A".into(), &methods(&["x", "y"]));
-        let b = registry.numbers(&"B".into(), &methods(&["x"]));
+        let a = registry.numbers(&"A".into(), &methods(&["x", "y"]), &[]);
+        let b = registry.numbers(&"B".into(), &methods(&["x"]), &[]);
         assert_eq!(
             a,
             Numbers {
                 class: 0,
-                first_probe: 0
+                first_probe: 0,
+                first_slot: 0
             }
         );
         assert_eq!(
             b,
             Numbers {
                 class: 1,
-                first_probe: 2
+                first_probe: 2,
+                first_slot: 2
             }
         );
-        assert_eq!(registry.numbers(&"A".into(), &methods(&["x", "y"])), a);
+        assert_eq!(registry.numbers(&"A".into(), &methods(&["x", "y"]), &[]), a);
     }
 
     #[test]
     fn another_class_of_the_same_name_gets_other_numbers() {
         let mut registry = Registry::default();
-        let one = registry.numbers(&"A".into(), &methods(&["x"]));
-        let other = registry.numbers(&"A".into(), &methods(&["y"]));
+        let one = registry.numbers(&"A".into(), &methods(&["x"]), &[]);
+        let other = registry.numbers(&"A".into(), &methods(&["y"]), &[]);
         assert_ne!(one, other);
     }
 
@@ -126,8 +158,23 @@ mod tests {
         let mut registry = Registry::default();
         let many = methods(&["x"; 1000]);
         for class in 0..1000 {
-            registry.numbers(&ClassName::new(format!("C{class}")), &many);
+            registry.numbers(&ClassName::new(format!("C{class}")), &many, &[]);
         }
         assert_eq!(registry.holders(), 31);
+    }
+
+    #[test]
+    fn a_slot_leads_to_its_methods_probe_whatever_blocks_lie_between() {
+        let mut registry = Registry::default();
+        let blocks = [MethodBlocks {
+            count: 5,
+            flow: 1,
+            probed: true,
+        }];
+        registry.numbers(&"A".into(), &methods(&["x"]), &blocks);
+        let b = registry.numbers(&"B".into(), &methods(&["x", "y"]), &[]);
+        assert_eq!((b.first_probe, b.first_slot), (5, 1));
+        assert_eq!(registry.probe_of_slot(0), Some(0));
+        assert_eq!(registry.probe_of_slot(2), Some(6));
     }
 }

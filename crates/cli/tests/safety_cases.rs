@@ -61,7 +61,7 @@ enum Version {
     After,
 }
 
-const TECHNIQUES: [&str; 2] = ["file", "hybrid"];
+const TECHNIQUES: [&str; 4] = ["file", "hybrid", "hybrid-lookup", "hybrid-block"];
 
 /// Techniques that go by class files alone.
 const STATIC_TECHNIQUES: [&str; 2] = ["static", "static-full"];

@@ -249,6 +249,8 @@ fn agent_argument(task_folder: &Path, settings: &RunSettings) -> std::io::Result
     let config = Config {
         folder: task_folder.to_owned(),
         things: true,
+        receivers: settings.technique.watches_receivers(),
+        blocks: settings.technique.watches_blocks(),
         ..Config::default()
     };
     let path = task_folder.join("agent.conf");

@@ -1,13 +1,13 @@
 //! What selection asks about classes, answered from a snapshot.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use fewest_classfile::read::ClassFile;
+use fewest_classfile::read::{ClassFile, access};
 use fewest_classfile::references::{Holder, MemberUse, MethodReferences, references};
-use fewest_model::{ClassName, MethodKey};
+use fewest_model::{ClassName, MethodKey, Walk};
 use fewest_select::uses::{ClassFacts, Classes, Held, MethodFacts, StaticField};
 use fewest_snapshot::Snapshot;
 
@@ -45,8 +45,12 @@ impl<'a> SnapshotClasses<'a> {
             .into_iter()
             .chain(view.interfaces())
             .collect();
+        let initializer = MethodKey::new("<clinit>", "()V");
+        let starts_with_defaults =
+            view.access() & access::INTERFACE != 0 && view.method(&initializer).is_some();
         Some(ClassFacts {
             supertypes,
+            starts_with_defaults,
             annotation_types: references.class.annotations.into_iter().collect(),
             methods: references
                 .methods
@@ -134,5 +138,15 @@ impl Classes for SnapshotClasses<'_> {
         let facts = self.read(class).map(Arc::new);
         self.known.borrow_mut().insert(class.clone(), facts.clone());
         facts
+    }
+
+    fn walk(
+        &self,
+        class: &ClassName,
+        method: &MethodKey,
+        executed: &BTreeSet<usize>,
+        flow: u32,
+    ) -> Walk {
+        self.snapshot.walk(class, method, executed, flow)
     }
 }

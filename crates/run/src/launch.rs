@@ -212,6 +212,8 @@ impl Launch {
             folder: self.folder.path().to_owned(),
             program: Some(own_program()?),
             things: !self.settings.technique.is_static(),
+            receivers: self.settings.technique.watches_receivers(),
+            blocks: self.settings.technique.watches_blocks(),
             ..Config::default()
         };
         let path = self.folder.path().join("agent.conf");

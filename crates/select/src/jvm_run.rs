@@ -53,6 +53,15 @@ impl Numbers {
     }
 }
 
+/// A place in code that has a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place<'a> {
+    pub(crate) class: &'a ClassName,
+    pub(crate) method: &'a MethodKey,
+    /// `None` for the method's entry.
+    pub(crate) block: Option<usize>,
+}
+
 /// A window while the trace is read.
 struct Window {
     test: usize,
@@ -171,8 +180,8 @@ impl JvmRun {
         self.tests.len() - 1
     }
 
-    /// The class and method of a probe.
-    pub(crate) fn method(&self, probe: u32) -> Option<(&ClassName, &MethodKey)> {
+    /// What runs where a probe is.
+    pub(crate) fn place(&self, probe: u32) -> Option<Place<'_>> {
         let after = self
             .classes
             .partition_point(|class| class.first_probe <= probe);
@@ -181,12 +190,21 @@ impl JvmRun {
             .iter()
             .rev()
             .take_while(|class| {
-                class.methods.is_empty() || probe < class.first_probe + class.methods.len() as u32
+                class.methods.is_empty() || probe < class.first_probe + class.probes()
             })
             .find_map(|class| {
-                let index = (probe - class.first_probe) as usize;
-                class.methods.get(index).map(|method| (&class.name, method))
+                let (method, block) = class.place(probe)?;
+                Some(Place {
+                    class: &class.name,
+                    method,
+                    block,
+                })
             })
+    }
+
+    /// The class and method of a probe.
+    pub(crate) fn method(&self, probe: u32) -> Option<(&ClassName, &MethodKey)> {
+        self.place(probe).map(|place| (place.class, place.method))
     }
 
     /// The place in [`JvmRun::tests`] of the test that a window belongs to.

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use fewest_model::{ClassName, Element, MethodKey, Watch};
+use fewest_model::{ClassName, Element, MethodKey, Walk, Watch};
 use fewest_trace::{FileStamp, Thing};
 
 use crate::jvm_run::{JvmRun, Numbers, TestRun};
@@ -23,6 +23,9 @@ pub struct ClassFacts {
     /// on its members.
     pub annotation_types: Vec<ClassName>,
     pub methods: BTreeMap<MethodKey, MethodFacts>,
+    /// Whether it is an interface with a static initializer: that runs with
+    /// those of its classes as soon as it has a default method.
+    pub starts_with_defaults: bool,
 }
 
 /// What the code of a method names.
@@ -63,6 +66,17 @@ pub struct StaticField {
 pub trait Classes {
     /// `None` for a class that the class path does not have.
     fn facts(&self, class: &ClassName) -> Option<Arc<ClassFacts>>;
+
+    /// The walk over the blocks of a method that ran. `flow` is how its blocks
+    /// led to each other in the JVM; where they do not do so in its file, and
+    /// so do not mean the same, all of the method counts.
+    fn walk(
+        &self,
+        class: &ClassName,
+        method: &MethodKey,
+        executed: &BTreeSet<usize>,
+        flow: u32,
+    ) -> Walk;
 }
 
 /// What a test depends on.
@@ -188,6 +202,8 @@ struct Expansion<'a, C> {
     touched: BTreeSet<ClassName>,
     whole: BTreeSet<ClassName>,
     executed: BTreeSet<(ClassName, MethodKey)>,
+    /// Blocks that ran, besides those at the entries of methods.
+    blocks: BTreeMap<(ClassName, MethodKey), BTreeSet<usize>>,
     /// Used classes whose consequences are still to be followed.
     pending: Vec<ClassName>,
 }
@@ -204,6 +220,7 @@ impl<'a, C: Classes> Expansion<'a, C> {
             touched: BTreeSet::new(),
             whole: BTreeSet::new(),
             executed: BTreeSet::new(),
+            blocks: BTreeMap::new(),
             pending: Vec::new(),
         }
     }
@@ -211,7 +228,7 @@ impl<'a, C: Classes> Expansion<'a, C> {
     fn add_test(&mut self, test: &'a TestRun) {
         self.test = Some(&test.class);
         self.uses.doubts.extend(test.doubts.iter().cloned());
-        self.add(Element::Watched(Watch::Uses));
+        self.add_watches();
         self.add_whole(&test.class);
         self.add_numbers(&test.used);
         self.add_ambient();
@@ -222,14 +239,27 @@ impl<'a, C: Classes> Expansion<'a, C> {
         while let Some(class) = self.pending.pop() {
             self.follow(&class);
         }
+        if self.run.jvm.blocks {
+            self.add_blocks();
+        }
+    }
+
+    fn add_watches(&mut self) {
+        let watched = [
+            (Watch::Uses, true),
+            (Watch::Receivers, self.run.jvm.receivers),
+            // Without receivers it could not answer what asks for blocks.
+            (Watch::Blocks, self.run.jvm.blocks && self.run.jvm.receivers),
+        ];
+        for (watch, _) in watched.into_iter().filter(|(_, on)| *on) {
+            self.add(Element::Watched(watch));
+        }
     }
 
     fn add_numbers(&mut self, numbers: &Numbers) {
         let run = self.run;
         for &probe in &numbers.probes {
-            if let Some((class, method)) = run.method(probe) {
-                self.execute(class, method);
-            }
+            self.pass(probe);
         }
         for &thing in &numbers.things {
             if let Some(thing) = run.thing(thing) {
@@ -248,7 +278,7 @@ impl<'a, C: Classes> Expansion<'a, C> {
                 && !((method.is_constructor() || method.is_static_initializer())
                     && self.is_another_test(class))
             {
-                self.execute(class, method);
+                self.pass(probe);
             }
         }
         for thing in run
@@ -285,6 +315,14 @@ impl<'a, C: Classes> Expansion<'a, C> {
             }
             Thing::Variable(name) => self.add(Element::Variable(name.clone())),
             Thing::Property(name) => self.add(Element::Property(name.clone())),
+            Thing::Receiver { class, probe } => {
+                self.touch(class);
+                if let Some((_, method)) = self.run.method(*probe)
+                    && self.classes.facts(class).is_some()
+                {
+                    self.add(Element::Receiver(class.clone(), method.clone()));
+                }
+            }
             Thing::Program(program) => {
                 self.uses.doubts.push(format!(
                     "it started `{program}`, which cannot be looked into"
@@ -295,6 +333,51 @@ impl<'a, C: Classes> Expansion<'a, C> {
 
     fn add(&mut self, element: Element) {
         self.uses.elements.insert(element);
+    }
+
+    /// Somebody has come by a probe.
+    fn pass(&mut self, probe: u32) {
+        let Some(place) = self.run.place(probe) else {
+            return;
+        };
+        self.execute(place.class, place.method);
+        if let Some(block) = place.block {
+            let method = (place.class.clone(), place.method.clone());
+            self.blocks.entry(method).or_default().insert(block);
+        }
+    }
+
+    /// The executed part of each method that ran.
+    fn add_blocks(&mut self) {
+        for (class, method) in std::mem::take(&mut self.executed) {
+            if self.classes.facts(&class).is_none() {
+                continue;
+            }
+            let key = (class, method);
+            let mut executed = self.blocks.remove(&key).unwrap_or_default();
+            executed.insert(0);
+            let (class, method) = key;
+            let walk = match self.flow(&class, &method) {
+                Some(flow) => self.classes.walk(&class, &method, &executed, flow),
+                None => Walk::whole(),
+            };
+            self.add(Element::Blocks(class, method, walk));
+        }
+    }
+
+    /// How the blocks of a method led to each other in the JVM, if that is one
+    /// way only and they all had probes.
+    fn flow(&self, class: &ClassName, method: &MethodKey) -> Option<u32> {
+        let mut flow = None;
+        for entry in self.run.entries(class) {
+            let at = entry.methods.iter().position(|key| key == method)?;
+            let blocks = entry.blocks.get(at).filter(|blocks| blocks.probed)?;
+            if entry.blind.contains(&(at as u16)) || flow.is_some_and(|flow| flow != blocks.flow) {
+                return None;
+            }
+            flow = Some(blocks.flow);
+        }
+        flow
     }
 
     /// A method has run.
@@ -329,6 +412,9 @@ impl<'a, C: Classes> Expansion<'a, C> {
         }
         self.add(Element::Class(class.clone()));
         self.add(Element::Shape(class.clone()));
+        if self.run.jvm.receivers {
+            self.add(Element::Head(class.clone()));
+        }
         if self.test.is_some_and(|test| class.outermost() == *test) {
             self.add_whole(class);
         }
@@ -359,6 +445,38 @@ impl<'a, C: Classes> Expansion<'a, C> {
         }
     }
 
+    /// Code without probes, that of the JDK, may call methods of a class that
+    /// override its own, and a method that is added may come to be one.
+    fn add_calls_from_outside(&mut self, class: &ClassName) {
+        let mut known = BTreeSet::new();
+        let mut pending = vec![class.clone()];
+        let mut called = Vec::new();
+        let mut any = false;
+        while let Some(class) = pending.pop() {
+            match self.classes.facts(&class) {
+                Some(facts) => {
+                    if known.insert(class) {
+                        any |= facts.starts_with_defaults;
+                        pending.extend(facts.supertypes.iter().cloned());
+                    }
+                }
+                None => match called_by_the_jdk(&class) {
+                    Some(methods) => called.extend(methods),
+                    None => any = true,
+                },
+            }
+        }
+        if any {
+            for class in known {
+                self.add(Element::Overrides(class));
+            }
+        } else {
+            for method in called {
+                self.add(Element::Receiver(class.clone(), method));
+            }
+        }
+    }
+
     /// Everything that the use of a class brings with it.
     fn follow(&mut self, class: &ClassName) {
         let run = self.run;
@@ -379,6 +497,9 @@ impl<'a, C: Classes> Expansion<'a, C> {
                 }
             }
         }
+        if run.jvm.receivers {
+            self.add_calls_from_outside(class);
+        }
         for entry in run.entries(class) {
             for method in entry
                 .blind
@@ -393,6 +514,51 @@ impl<'a, C: Classes> Expansion<'a, C> {
             self.add_numbers(initializer);
         }
     }
+}
+
+/// Methods that the JDK may call on objects of a class, by the class or
+/// interface of the JDK that has them. Types that are not here may call any.
+const CALLED_BY_THE_JDK: &[(&str, &[(&str, &str)])] = &[
+    (
+        "java/lang/Object",
+        &[
+            ("equals", "(Ljava/lang/Object;)Z"),
+            ("hashCode", "()I"),
+            ("toString", "()Ljava/lang/String;"),
+            ("clone", "()Ljava/lang/Object;"),
+            ("finalize", "()V"),
+        ],
+    ),
+    ("java/lang/Record", &[]),
+    // What it does not make final stands above.
+    ("java/lang/Enum", &[]),
+    ("java/io/Serializable", &[]),
+    ("java/lang/Cloneable", &[]),
+    ("java/util/RandomAccess", &[]),
+    (
+        "java/lang/annotation/Annotation",
+        &[("annotationType", "()Ljava/lang/Class;")],
+    ),
+    ("java/lang/Runnable", &[("run", "()V")]),
+    (
+        "java/util/concurrent/Callable",
+        &[("call", "()Ljava/lang/Object;")],
+    ),
+    (
+        "java/lang/Comparable",
+        &[("compareTo", "(Ljava/lang/Object;)I")],
+    ),
+    ("java/lang/AutoCloseable", &[("close", "()V")]),
+    ("java/io/Closeable", &[("close", "()V")]),
+];
+
+/// The methods that the JDK may call on objects of one of its types.
+fn called_by_the_jdk(class: &ClassName) -> Option<impl Iterator<Item = MethodKey>> {
+    let (_, methods) = CALLED_BY_THE_JDK
+        .iter()
+        .find(|(name, _)| *name == class.as_str())?;
+    let key = |(name, descriptor): &(&str, &str)| MethodKey::new(*name, *descriptor);
+    Some(methods.iter().map(key))
 }
 
 /// Classes of the JDK are part of the environment. A name that is wrongly

@@ -188,12 +188,20 @@ impl Snapshot {
     }
 
     /// The walk through a method over the blocks that ran; over all of it
-    /// where its code cannot be looked into.
-    pub fn walk(&self, name: &ClassName, key: &MethodKey, executed: &BTreeSet<usize>) -> Walk {
+    /// where its code cannot be looked into, or its blocks lead to each other
+    /// in another way than `flow` stands for.
+    pub fn walk(
+        &self,
+        name: &ClassName,
+        key: &MethodKey,
+        executed: &BTreeSet<usize>,
+        flow: u32,
+    ) -> Walk {
         let methods = self.graphs.of_class(self, self.options(), name);
-        methods
-            .and_then(|methods| Some(methods.get(key)?.walk(executed)))
-            .unwrap_or_else(Walk::whole)
+        let graph = methods.as_ref().and_then(|methods| methods.get(key));
+        graph
+            .filter(|graph| graph.flow() == flow)
+            .map_or_else(Walk::whole, |graph| graph.walk(executed))
     }
 
     fn options(&self) -> Options {

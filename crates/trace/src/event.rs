@@ -47,6 +47,10 @@ pub struct Jvm {
     pub working_directory: String,
     /// The windows of another JVM that this one was started in.
     pub parent: Option<ParentWindows>,
+    /// Whether it tells on which objects methods ran, and which blocks of
+    /// methods.
+    pub receivers: bool,
+    pub blocks: bool,
 }
 
 /// Windows in the trace of the JVM that started this one.
@@ -70,6 +74,53 @@ pub struct ClassEntry {
     /// Methods that could not be given a probe: whoever uses the class has to
     /// be taken for one that runs them.
     pub blind: Vec<u16>,
+    /// The blocks of each method, where they have probes: those of the first
+    /// method follow the probes of the last, and so on. A method's first block
+    /// has none, since it runs whenever the method does.
+    pub blocks: Vec<MethodBlocks>,
+}
+
+/// The blocks of a method, as far as a trace tells of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MethodBlocks {
+    /// How many there are; 0 for a method without code.
+    pub count: u16,
+    /// Stands for how they lead to each other. Another agent may have changed
+    /// the code before ours saw it.
+    pub flow: u32,
+    /// Whether they have probes. A method may be too large for them.
+    pub probed: bool,
+}
+
+impl ClassEntry {
+    /// How many numbers the class has.
+    pub fn probes(&self) -> u32 {
+        let blocks = self.blocks.iter().map(MethodBlocks::probes);
+        self.methods.len() as u32 + blocks.sum::<u32>()
+    }
+
+    /// The method that a probe is in, and the block, but for one at a method's
+    /// entry. `None` for a probe of another class.
+    pub fn place(&self, probe: u32) -> Option<(&MethodKey, Option<usize>)> {
+        let number = probe.checked_sub(self.first_probe)?;
+        let Some(mut number) = number.checked_sub(self.methods.len() as u32) else {
+            return Some((&self.methods[number as usize], None));
+        };
+        for (method, blocks) in self.methods.iter().zip(&self.blocks) {
+            match number.checked_sub(blocks.probes()) {
+                Some(rest) => number = rest,
+                None => return Some((method, Some(number as usize + 1))),
+            }
+        }
+        None
+    }
+}
+
+impl MethodBlocks {
+    /// How many numbers its blocks have.
+    pub fn probes(&self) -> u32 {
+        u32::from(self.count).saturating_sub(1)
+    }
 }
 
 /// A thing that can be used and is no method.
@@ -94,6 +145,11 @@ pub enum Thing {
     Property(Arc<str>),
     /// A program that was started and cannot be looked into.
     Program(Arc<str>),
+    /// The method of a probe ran on an object of a class.
+    Receiver {
+        class: ClassName,
+        probe: u32,
+    },
 }
 
 /// How a file was when it was first looked at.

@@ -13,7 +13,8 @@ mod reader;
 mod writer;
 
 pub use event::{
-    ClassEntry, Event, FileStamp, Jvm, ParentWindows, Thing, Uses, WindowClose, WindowOpen,
+    ClassEntry, Event, FileStamp, Jvm, MethodBlocks, ParentWindows, Thing, Uses, WindowClose,
+    WindowOpen,
 };
 pub use reader::{ReadTraceError, ReadTraceErrorKind, Trace, read, read_file};
 pub use writer::Writer;
@@ -23,4 +24,4 @@ const MAGIC: &[u8; 8] = b"fewtrace";
 
 /// The version of the format. A reader takes its own version only: traces
 /// live for the length of a run, so nothing older is worth reading.
-pub const FORMAT: u16 = 1;
+pub const FORMAT: u16 = 2;

@@ -93,7 +93,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{ClassEntry, FileStamp, Jvm, Thing, Uses, WindowClose, WindowOpen, Writer};
+    use crate::{
+        ClassEntry, FileStamp, Jvm, MethodBlocks, Thing, Uses, WindowClose, WindowOpen, Writer,
+    };
 
     fn events() -> Vec<Event> {
         let class = ClassName::new("p/ATest");
@@ -110,6 +112,11 @@ mod tests {
                 methods: vec![MethodKey::new("<init>", "()V"), MethodKey::new("t", "()V")],
                 supertypes: vec![ClassName::new("p/Base")],
                 blind: vec![],
+                blocks: vec![MethodBlocks {
+                    count: 3,
+                    flow: 7,
+                    probed: true,
+                }],
             }),
             Event::Thing {
                 id: 0,

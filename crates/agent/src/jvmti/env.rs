@@ -232,6 +232,28 @@ impl Jvmti {
         found
     }
 
+    /// The interfaces that a class itself implements.
+    pub(crate) fn interfaces<'a>(self, jni: Jni<'a>, class: Local<'_>) -> Vec<Local<'a>> {
+        let (mut count, mut interfaces) = (0, ptr::null_mut());
+        if call!(
+            self,
+            GetImplementedInterfaces,
+            class.as_raw(),
+            &raw mut count,
+            &raw mut interfaces
+        )
+        .is_none()
+        {
+            return Vec::new();
+        }
+        let found = (0..count as usize)
+            // SAFETY: the JVM returned an array of `count` references.
+            .filter_map(|index| jni.local(unsafe { *interfaces.add(index) }))
+            .collect();
+        self.deallocate(interfaces.cast());
+        found
+    }
+
     /// Sends loaded classes through the load hook again.
     pub(crate) fn retransform(self, classes: &[Local<'_>]) -> bool {
         let classes: Vec<_> = classes.iter().map(|class| class.as_raw()).collect();

@@ -256,6 +256,23 @@ pub extern "system" fn Java_java_lang__00024Fewest_note(
     });
 }
 
+/// `java.lang.$Fewest.received`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang__00024Fewest_received(
+    env: *mut jni_sys::JNIEnv,
+    _class: jclass,
+    class: jobject,
+    slot: jint,
+) {
+    // SAFETY: the JVM passes the calling thread's environment.
+    let jni = unsafe { Jni::new(env) };
+    guarded((), |agent| {
+        if let Some(class) = jni.local(class) {
+            agent.received(jni, class, slot as u32);
+        }
+    });
+}
+
 /// `java.lang.$Fewest.beginInitializer`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang__00024Fewest_beginInitializer(

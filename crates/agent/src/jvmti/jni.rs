@@ -112,6 +112,43 @@ impl<'a> Jni<'a> {
         (!self.clear_exception()).then_some(local)
     }
 
+    /// Sets a static field to a new array of so many nulls.
+    pub(crate) fn set_new_array(
+        self,
+        class: Local<'_>,
+        field: &str,
+        descriptor: &str,
+        length: u32,
+    ) -> bool {
+        let (Ok(name), Ok(signature)) = (CString::new(field), CString::new(descriptor)) else {
+            return false;
+        };
+        let Some(element) = self.find_class("java/lang/Object") else {
+            return false;
+        };
+        let length = length as sys::jsize;
+        let null = ptr::null_mut();
+        let array = call!(self, NewObjectArray, length, element.object, null);
+        let field = call!(
+            self,
+            GetStaticFieldID,
+            class.object,
+            name.as_ptr(),
+            signature.as_ptr()
+        );
+        if self.clear_exception() || field.is_null() || array.is_null() {
+            return false;
+        }
+        call!(self, SetStaticObjectField, class.object, field, array);
+        call!(self, DeleteLocalRef, array);
+        call!(self, DeleteLocalRef, element.object);
+        !self.clear_exception()
+    }
+
+    pub(crate) fn superclass(self, class: Local<'_>) -> Option<Local<'a>> {
+        self.local(call!(self, GetSuperclass, class.object))
+    }
+
     /// Defines a class of the boot loader.
     pub(crate) fn define_boot_class(self, name: &str, bytes: &[u8]) -> Option<Local<'a>> {
         let name = CString::new(name).ok()?;

@@ -194,7 +194,9 @@ impl Traced {
     /// A thing in words; `None` for classes, which are not looked at here.
     fn line(&self, thing: &Thing) -> Option<String> {
         Some(match thing {
-            Thing::Reflected(_) | Thing::Named(_) | Thing::Defined(_) => return None,
+            Thing::Reflected(_) | Thing::Named(_) | Thing::Defined(_) | Thing::Receiver { .. } => {
+                return None;
+            }
             Thing::Resource(name) => format!("resource {name}"),
             Thing::File { path, stamp } => {
                 let kind = match stamp {

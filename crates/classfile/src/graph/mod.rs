@@ -43,6 +43,23 @@ pub struct Block {
     pub handlers: Vec<HandlerEdge>,
 }
 
+impl Graph {
+    /// Stands for how the blocks lead to each other, whatever they do.
+    pub fn flow(&self) -> u32 {
+        let number = |block: usize| (block as u32).to_be_bytes();
+        let mut bytes = Vec::new();
+        for block in &self.blocks {
+            let handlers = block.handlers.iter().map(|edge| number(edge.block));
+            bytes.extend(number(block.successors.len()));
+            bytes.extend(block.successors.iter().copied().map(number).flatten());
+            bytes.extend(number(block.handlers.len()));
+            bytes.extend(handlers.flatten());
+        }
+        let [a, b, c, d, ..] = *Fingerprint::of(&bytes).as_bytes();
+        u32::from_be_bytes([a, b, c, d])
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HandlerEdge {
     /// `None` for everything, as in `finally`.

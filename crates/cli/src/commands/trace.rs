@@ -137,13 +137,18 @@ impl Names {
 
     fn print_uses(&self, uses: &Uses, out: &mut String) {
         for &probe in &uses.probes {
-            let class = self.classes.iter().rev().find(|class| {
-                (class.first_probe..class.first_probe + class.methods.len() as u32).contains(&probe)
-            });
-            match class {
-                Some(class) => {
-                    let method = &class.methods[(probe - class.first_probe) as usize];
-                    line!(out, "                ran {}.{method}", class.name.dotted());
+            let mut classes = self.classes.iter().rev();
+            let place = classes.find_map(|class| Some((&class.name, class.place(probe)?)));
+            match place {
+                Some((class, (method, None))) => {
+                    line!(out, "                ran {}.{method}", class.dotted());
+                }
+                Some((class, (method, Some(block)))) => {
+                    line!(
+                        out,
+                        "                ran {}.{method}, block {block}",
+                        class.dotted()
+                    );
                 }
                 None => line!(out, "                ran probe {probe}"),
             }
