@@ -235,7 +235,13 @@ impl Agent {
         let numbers = lock(&self.registry).numbers(&name, &methods, &blocks.methods);
         let probes = lock(&self.registry).probes();
         self.define_holders(jni, probes);
+        let statements = if self.config.statements {
+            lock(&self.registry).number_statements(&instrument::test_statements(&class, &methods))
+        } else {
+            Vec::new()
+        };
         let probing = Probing {
+            statements: &statements,
             numbers,
             things: self.config.things,
             receivers: self.config.receivers,
@@ -251,6 +257,7 @@ impl Agent {
             supertypes,
             blind: instrumented.blind,
             blocks: blocks.methods,
+            statements,
         });
         lock(&self.ledger).add_thing(Thing::Defined(name));
         Ok(Some(instrumented.bytes))
@@ -330,6 +337,13 @@ impl Agent {
                 .map(ClassName::new)
                 .collect(),
         }
+    }
+
+    /// A statement of a test method begins, and the one before it has ended.
+    pub(crate) fn statement_begins(&self, jni: Jni<'_>, statement: u32) {
+        let mut ledger = lock(&self.ledger);
+        self.add_hits(jni, &mut ledger);
+        ledger.begin_statement(statement);
     }
 
     pub(crate) fn initializer_begins(&self, jni: Jni<'_>, class: u32) {

@@ -25,6 +25,8 @@ pub struct Config {
     pub receivers: bool,
     /// Whether to tell which blocks of methods ran.
     pub blocks: bool,
+    /// Whether to tell what each statement of a test method used.
+    pub statements: bool,
     /// Where the JVM that started this one keeps its trace.
     pub parent: Option<ParentWindows>,
 }
@@ -75,6 +77,7 @@ impl Config {
                 "things" => config.things = on_or_off(value).ok_or_else(error)?,
                 "receivers" => config.receivers = on_or_off(value).ok_or_else(error)?,
                 "blocks" => config.blocks = on_or_off(value).ok_or_else(error)?,
+                "statements" => config.statements = on_or_off(value).ok_or_else(error)?,
                 "parent-trace" => value.clone_into(&mut parent.trace),
                 "parent-windows" => {
                     parent.windows = value
@@ -102,6 +105,7 @@ impl Config {
             format!("things={}", word(self.things)),
             format!("receivers={}", word(self.receivers)),
             format!("blocks={}", word(self.blocks)),
+            format!("statements={}", word(self.statements)),
         ];
         if let Some(program) = &self.program {
             lines.push(format!("program={}", program.display()));
@@ -136,6 +140,7 @@ mod tests {
             things: false,
             receivers: true,
             blocks: true,
+            statements: true,
             parent: Some(ParentWindows {
                 trace: "1.trace".into(),
                 windows: vec![3, 5],

@@ -17,12 +17,13 @@ pub(crate) const RECEIVER: (&str, &str) = ("receiver", "(Ljava/lang/Object;I)V")
 pub(crate) const KNOWN_FIELD: (&str, &str) = ("K", "[Ljava/lang/Object;");
 
 /// The native methods of [`GATE`], with their descriptors.
-pub(crate) const GATE_METHODS: [(&str, &str); 6] = [
+pub(crate) const GATE_METHODS: [(&str, &str); 7] = [
     ("enter", "(Ljava/lang/Object;Ljava/lang/Object;I)Z"),
     ("exit", "(I)V"),
     ("note", "(Ljava/lang/Object;Ljava/lang/Object;I)V"),
     ("beginInitializer", "(I)V"),
     ("endInitializer", "(I)V"),
+    ("statement", "(I)V"),
     ("received", "(Ljava/lang/Object;I)V"),
 ];
 

@@ -2,10 +2,12 @@
 
 use fewest_classfile::fingerprint::Options;
 use fewest_classfile::graph::Graph;
-use fewest_classfile::read::{AttributeKind, ClassFile, Member, ReadError, access, opcode};
-use fewest_classfile::rewrite::{ClassEditor, RewriteError, Snippet};
+use fewest_classfile::read::{
+    AttributeKind, ClassFile, Member, ReadError, access, opcode, read_annotations,
+};
+use fewest_classfile::rewrite::{ClassEditor, RewriteError, Snippet, statements};
 use fewest_model::MethodKey;
-use fewest_trace::MethodBlocks;
+use fewest_trace::{MethodBlocks, MethodStatements};
 use thiserror::Error;
 
 use crate::holder;
@@ -86,7 +88,8 @@ impl ClassBlocks {
 
 /// What to put into classes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Probing {
+pub(crate) struct Probing<'a> {
+    pub(crate) statements: &'a [MethodStatements],
     pub(crate) numbers: Numbers,
     pub(crate) things: bool,
     pub(crate) receivers: bool,
@@ -99,7 +102,7 @@ pub(crate) struct Probing {
 pub(crate) fn instrument(
     class: &ClassFile<'_>,
     keys: &[MethodKey],
-    probing: Probing,
+    probing: Probing<'_>,
     blocks: &mut ClassBlocks,
 ) -> Result<Instrumented, InstrumentError> {
     let instrumented = instrument_once(class, keys, probing, blocks)?;
@@ -119,7 +122,7 @@ pub(crate) fn instrument(
 fn instrument_once(
     class: &ClassFile<'_>,
     keys: &[MethodKey],
-    probing: Probing,
+    probing: Probing<'_>,
     blocks: &ClassBlocks,
 ) -> Result<Instrumented, InstrumentError> {
     let Probing {
@@ -163,6 +166,9 @@ fn instrument_once(
             editor.watch_settings(index, class, method, &settings)?;
         }
     }
+    for &told in probing.statements {
+        editor.tell_statements(class, told)?;
+    }
     let rewritten = editor.inner.finish_what_fits();
     let blind = rewritten
         .left_alone
@@ -173,6 +179,37 @@ fn instrument_once(
         bytes: rewritten.bytes,
         blind,
     })
+}
+
+/// The test methods whose statements can be told apart, with how many they
+/// have: those of straight code that frameworks know by annotation or name.
+pub(crate) fn test_statements(class: &ClassFile<'_>, keys: &[MethodKey]) -> Vec<(u16, u16)> {
+    let mut found = Vec::new();
+    for (index, (method, key)) in class.methods().iter().zip(keys).enumerate() {
+        let by_name = key.name.starts_with("test") && &*key.descriptor == "()V";
+        if (by_name || has_test_annotation(class, method))
+            && !method.is_static()
+            && let Some(statements) = statements(class, method)
+        {
+            found.push((index as u16, statements.len() as u16));
+        }
+    }
+    found
+}
+
+/// Whether a method has an annotation that is called `Test` in its framework.
+fn has_test_annotation(class: &ClassFile<'_>, method: &Member) -> bool {
+    class
+        .attribute_of(method, AttributeKind::RuntimeVisibleAnnotations)
+        .and_then(|attribute| read_annotations(&mut attribute.cursor()).ok())
+        .into_iter()
+        .flatten()
+        .filter_map(|annotation| {
+            let pool = &class.pool;
+            pool.utf8(annotation.type_descriptor, annotation.offset)
+                .ok()
+        })
+        .any(|descriptor| descriptor.ends_with(b"/Test;"))
 }
 
 /// Listens in a class of the JDK.
@@ -226,6 +263,28 @@ impl<'a> Editor<'a> {
                 .field_ref(holder.as_bytes(), field.as_bytes(), descriptor.as_bytes())?;
         let id = (probe % PROBES_PER_HOLDER) as i16;
         Ok(Snippet::probe(array, id))
+    }
+
+    /// `statement(number)` before each statement of a method.
+    fn tell_statements(
+        &mut self,
+        class: &ClassFile<'_>,
+        told: MethodStatements,
+    ) -> Result<(), RewriteError> {
+        let index = told.method as usize;
+        let method = class.methods().get(index);
+        let statements = method.and_then(|method| statements(class, method));
+        for (statement, number) in statements.into_iter().flatten().zip(told.first..) {
+            let target = self.gate("statement", "(I)V")?;
+            let number = self.inner.integer(number as i32)?;
+            let mut code = vec![opcode::LDC_W];
+            code.extend(number.to_be_bytes()); // Stack: int
+            code.push(opcode::INVOKESTATIC);
+            code.extend(target.to_be_bytes()); // Stack: empty
+            let snippet = Snippet::straight(code, 1);
+            self.inner.insert_before(index, statement.start, snippet)?;
+        }
+        Ok(())
     }
 
     /// `receiver(this, slot)` at the entry of a method.

@@ -22,6 +22,7 @@ pub(crate) struct Ledger {
     windows: Vec<Window>,
     lingering: Vec<Lingering>,
     initializers: Vec<Initializer>,
+    statement: Option<Statement>,
     ambient: UseSet,
     /// How many calls are open that do something for several tests at once.
     shared: u32,
@@ -64,6 +65,14 @@ struct Lingering {
     uses: UseSet,
 }
 
+/// The statement of a test method that began last.
+#[derive(Debug)]
+struct Statement {
+    number: u32,
+    windows: Vec<u32>,
+    uses: UseSet,
+}
+
 #[derive(Debug)]
 struct Initializer {
     class: u32,
@@ -99,6 +108,9 @@ impl Ledger {
         self.initializers
             .iter_mut()
             .for_each(|initializer| each(&mut initializer.uses));
+        if let Some(statement) = &mut self.statement {
+            each(&mut statement.uses);
+        }
         if self.windows.is_empty() || self.shared > 0 {
             each(&mut self.ambient);
         }
@@ -178,6 +190,7 @@ impl Ledger {
         else {
             return;
         };
+        self.end_statement();
         let window = self.windows.remove(at);
         let lingers = self.has_living_threads(number);
         self.events.push(Event::Closed(WindowClose {
@@ -316,6 +329,27 @@ impl Ledger {
     /// The end of what [`Ledger::begin_shared`] began.
     pub(crate) fn end_shared(&mut self) {
         self.shared = self.shared.saturating_sub(1);
+    }
+
+    /// A statement of a test method begins; callers have added the probes so
+    /// far. It lasts until the next one does, or a window closes.
+    pub(crate) fn begin_statement(&mut self, number: u32) {
+        self.end_statement();
+        self.statement = Some(Statement {
+            number,
+            windows: self.open_windows(),
+            uses: UseSet::default(),
+        });
+    }
+
+    fn end_statement(&mut self) {
+        if let Some(statement) = self.statement.take() {
+            self.events.push(Event::Statement {
+                statement: statement.number,
+                windows: statement.windows,
+                uses: statement.uses.into_uses(),
+            });
+        }
     }
 
     pub(crate) fn begin_initializer(&mut self, class: u32) {
@@ -486,6 +520,35 @@ mod tests {
             uses: uses.clone()
         }));
         assert_eq!(closed(&events, window).uses, uses);
+    }
+
+    #[test]
+    fn a_statement_counts_what_is_used_until_the_next_one_or_the_end() {
+        let mut ledger = Ledger::default();
+        let window = ledger.open(class("ATest"), None, 0);
+        ledger.add_probes(&[1]);
+        ledger.begin_statement(0);
+        ledger.add_probes(&[2]);
+        ledger.begin_statement(1);
+        ledger.add_probes(&[3]);
+        ledger.close(window, 1);
+        ledger.add_probes(&[4]);
+        let statements: Vec<_> = ledger
+            .take_events()
+            .into_iter()
+            .filter_map(|event| match event {
+                Event::Statement {
+                    statement,
+                    windows,
+                    uses,
+                } => Some((statement, windows, uses.probes)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(
+            statements,
+            [(0, vec![window], vec![2]), (1, vec![window], vec![3])]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use fewest_model::{ClassName, MethodKey};
-use fewest_trace::{ClassEntry, Event, MethodBlocks};
+use fewest_trace::{ClassEntry, Event, MethodBlocks, MethodStatements};
 
 /// How many probes one holder class has room for: `sipush` reaches that far.
 pub(crate) const PROBES_PER_HOLDER: u32 = 32_768;
@@ -15,6 +15,7 @@ pub(crate) struct Registry {
     next_class: u32,
     next_probe: u32,
     next_slot: u32,
+    next_statement: u32,
     /// The first slot and the first probe of each class.
     slots: Vec<(u32, u32)>,
     events: Vec<Event>,
@@ -85,6 +86,22 @@ impl Registry {
     /// How many probes have numbers, which are those below.
     pub(crate) fn probes(&self) -> u32 {
         self.next_probe
+    }
+
+    /// Gives numbers to statements, so many for each method. They are not
+    /// given again to a class that is transformed again: each time its methods
+    /// tell by the numbers of that time.
+    pub(crate) fn number_statements(&mut self, counts: &[(u16, u16)]) -> Vec<MethodStatements> {
+        let mut numbered = Vec::new();
+        for &(method, count) in counts {
+            numbered.push(MethodStatements {
+                method,
+                first: self.next_statement,
+                count,
+            });
+            self.next_statement += u32::from(count);
+        }
+        numbered
     }
 
     /// How many slots for receivers have numbers.

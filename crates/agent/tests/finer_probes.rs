@@ -28,6 +28,7 @@ fn trace(stage: &Stage, jdk: &Jdk, tests: &[&str]) -> Trace {
         things: true,
         receivers: true,
         blocks: true,
+        statements: true,
         ..Config::default()
     };
     let path = stage.project.write("agent/agent.conf", config.to_text());
@@ -216,4 +217,54 @@ fn a_method_that_is_too_large_for_block_probes_keeps_that_of_its_entry() {
     let probe = entry.first_probe + at as u32;
     assert!(uses(&trace, "LargeTest").probes.contains(&probe));
     assert!(blocks(&trace, "LargeTest", "Large", "of").is_empty());
+}
+
+#[test]
+fn each_statement_of_a_straight_test_tells_what_it_used() {
+    let calls = "public class Calls {
+        static int one() { return 1; }
+        static int two() { return 2; }
+        static int three() { return 3; }
+    }";
+    let test = "import static org.junit.Assert.*;
+    public class StraightTest {
+        @org.junit.Test public void straight() {
+            int one = Calls.one();
+            assertEquals(1, one);
+            assertEquals(5, Calls.two() + Calls.three());
+        }
+        @org.junit.Test public void branching() {
+            for (int i = 0; i < 2; i++) { assertEquals(1, Calls.one()); }
+        }
+    }";
+    let test = test.replacen("import static org.junit.Assert.*;", "", 1);
+    let test = test.replace("assertEquals", "org.junit.Assert.assertEquals");
+    let stage = Stage::new(&[calls, test.trim()], &junit());
+    for jdk in [17, 25].into_iter().filter_map(Jdk::feature) {
+        let trace = trace(&stage, &jdk, &["StraightTest"]);
+        let test = class(&trace, "StraightTest");
+        let [told] = test.statements[..] else {
+            panic!("one method is straight: {:?}", test.statements);
+        };
+        assert_eq!(&*test.methods[told.method as usize].name, "straight");
+        // Two assertions, the assignment before them, and the return.
+        assert_eq!(told.count, 4);
+        let ran: Vec<Vec<&str>> = (told.first..told.first + 4)
+            .map(|number| {
+                let uses = trace.events.iter().find_map(|event| match event {
+                    Event::Statement {
+                        statement, uses, ..
+                    } if *statement == number => Some(uses),
+                    _ => None,
+                });
+                let probes = uses.expect("it ran").probes.iter();
+                let calls = class(&trace, "Calls");
+                probes
+                    .filter_map(|&probe| calls.place(probe))
+                    .map(|(key, _)| &*key.name)
+                    .collect()
+            })
+            .collect();
+        assert_eq!(ran, [vec!["one"], vec![], vec!["two", "three"], vec![]]);
+    }
 }

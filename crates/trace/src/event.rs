@@ -22,6 +22,13 @@ pub enum Event {
     Closed(WindowClose),
     /// What threads that a test left behind used after it had ended.
     Late { window: u32, uses: Uses },
+    /// What a statement of a test method used, and the windows that were open
+    /// when it began: with more tests open than its own, it may say too much.
+    Statement {
+        statement: u32,
+        windows: Vec<u32>,
+        uses: Uses,
+    },
     /// What the static initializer of a class used.
     Initialized { class: u32, uses: Uses },
     /// What was used while no test was running.
@@ -78,6 +85,17 @@ pub struct ClassEntry {
     /// method follow the probes of the last, and so on. A method's first block
     /// has none, since it runs whenever the method does.
     pub blocks: Vec<MethodBlocks>,
+    /// The methods whose statements are told apart.
+    pub statements: Vec<MethodStatements>,
+}
+
+/// The statements of a test method, which have numbers of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MethodStatements {
+    /// The method's place in its class.
+    pub method: u16,
+    pub first: u32,
+    pub count: u16,
 }
 
 /// The blocks of a method, as far as a trace tells of them.

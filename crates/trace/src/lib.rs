@@ -13,8 +13,8 @@ mod reader;
 mod writer;
 
 pub use event::{
-    ClassEntry, Event, FileStamp, Jvm, MethodBlocks, ParentWindows, Thing, Uses, WindowClose,
-    WindowOpen,
+    ClassEntry, Event, FileStamp, Jvm, MethodBlocks, MethodStatements, ParentWindows, Thing, Uses,
+    WindowClose, WindowOpen,
 };
 pub use reader::{ReadTraceError, ReadTraceErrorKind, Trace, read, read_file};
 pub use writer::Writer;

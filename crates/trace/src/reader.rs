@@ -112,6 +112,7 @@ mod tests {
                 methods: vec![MethodKey::new("<init>", "()V"), MethodKey::new("t", "()V")],
                 supertypes: vec![ClassName::new("p/Base")],
                 blind: vec![],
+                statements: vec![],
                 blocks: vec![MethodBlocks {
                     count: 3,
                     flow: 7,

@@ -273,6 +273,18 @@ pub extern "system" fn Java_java_lang__00024Fewest_received(
     });
 }
 
+/// `java.lang.$Fewest.statement`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang__00024Fewest_statement(
+    env: *mut jni_sys::JNIEnv,
+    _class: jclass,
+    statement: jint,
+) {
+    // SAFETY: the JVM passes the calling thread's environment.
+    let jni = unsafe { Jni::new(env) };
+    guarded((), |agent| agent.statement_begins(jni, statement as u32));
+}
+
 /// `java.lang.$Fewest.beginInitializer`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang__00024Fewest_beginInitializer(

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Subcommand;
-use fewest_trace::{ClassEntry, Event, Thing, Uses};
+use fewest_trace::{ClassEntry, Event, MethodStatements, Thing, Uses};
 
 use crate::output;
 
@@ -117,6 +117,13 @@ impl Names {
                 line!(out, "            initializer of {name}:");
                 self.print_uses(uses, out);
             }
+            Event::Statement {
+                statement, uses, ..
+            } => {
+                let place = self.statement(*statement);
+                line!(out, "            statement {place}:");
+                self.print_uses(uses, out);
+            }
             Event::Ambient { uses } => {
                 line!(out, "            outside of tests:");
                 self.print_uses(uses, out);
@@ -133,6 +140,18 @@ impl Names {
                 }
             }
         }
+    }
+
+    /// A statement by its method and its place there.
+    fn statement(&self, number: u32) -> String {
+        let named = self.classes.iter().find_map(|class| {
+            let of = |s: &&MethodStatements| (s.first..s.first + s.count as u32).contains(&number);
+            let statements = class.statements.iter().find(of)?;
+            let method = class.methods.get(statements.method as usize)?;
+            let place = number - statements.first + 1;
+            Some(format!("{place} of {}.{method}", class.name.dotted()))
+        });
+        named.unwrap_or_else(|| number.to_string())
     }
 
     fn print_uses(&self, uses: &Uses, out: &mut String) {
