@@ -10,6 +10,10 @@ use thiserror::Error;
 
 /// The settings of one agent, one `key=value` on each line of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own, and any can be on beside any other"
+)]
 pub struct Config {
     /// Folder for the trace. Where [`Config::program`] is set, each test JVM
     /// makes its own task folder below it instead.

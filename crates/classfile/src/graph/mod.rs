@@ -51,7 +51,7 @@ impl Graph {
         for block in &self.blocks {
             let handlers = block.handlers.iter().map(|edge| number(edge.block));
             bytes.extend(number(block.successors.len()));
-            bytes.extend(block.successors.iter().copied().map(number).flatten());
+            bytes.extend(block.successors.iter().copied().flat_map(number));
             bytes.extend(number(block.handlers.len()));
             bytes.extend(handlers.flatten());
         }
