@@ -186,10 +186,10 @@ fn each_test_tells_the_blocks_and_receivers_of_its_own() {
 
 /// A method that has no room for probes in its blocks, but for one at entry.
 fn large() -> String {
-    let mut body = String::new();
-    for number in 0..2_700 {
-        body += &format!("if (i == {number}) s += {number};\n");
-    }
+    let body: Vec<String> = (0..2_700)
+        .map(|number| format!("if (i == {number}) s += {number};\n"))
+        .collect();
+    let body = body.concat();
     format!("public class Large {{ static int of(int i) {{ int s = 0;\n{body} return s; }} }}")
 }
 
