@@ -54,10 +54,17 @@ pub(crate) fn run_to_end(command: &mut Command) -> io::Result<Ended> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Mutex, PoisonError};
+
     use super::*;
+
+    /// A signal is for the whole process, and so for the children of all tests
+    /// that run at that time.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
     #[test]
     fn a_signal_to_this_process_reaches_the_child_and_does_not_end_us() {
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let this = std::process::id();
         let mut command = Command::new("sh");
         // The child asks its parent to end, and ends when that is passed on.
@@ -72,6 +79,7 @@ mod tests {
 
     #[test]
     fn without_a_signal_there_is_nothing_but_the_status() {
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let ended = run_to_end(Command::new("sh").args(["-c", "exit 3"])).unwrap();
         assert_eq!(ended.status.code(), Some(3));
     }
