@@ -78,7 +78,11 @@ impl<'a> Trial<'a> {
             batch,
             stage,
             recorded: BTreeSet::new(),
-            techniques: vec![Technique::File, Technique::Hybrid],
+            // Static techniques miss what reflection reaches, by their nature.
+            techniques: Technique::ALL
+                .into_iter()
+                .filter(|technique| *technique != Technique::All && !technique.is_static())
+                .collect(),
             findings: Vec::new(),
             tally: Tally {
                 programs: batch.programs.len(),
@@ -160,20 +164,6 @@ impl<'a> Trial<'a> {
     /// M1: what did not change selects nothing.
     fn identity(&mut self) {
         let tests = self.batch.tests();
-        // Records cannot answer for every technique yet; then everything runs.
-        let more = Technique::ALL.into_iter().filter(|technique| {
-            let known = matches!(
-                technique,
-                Technique::All | Technique::File | Technique::Hybrid
-            );
-            let selected = || self.stage.select(*technique, &tests);
-            // Static techniques miss what reflection reaches, by their nature.
-            !known
-                && !technique.is_static()
-                && selected().keys().all(|test| !self.recorded.contains(test))
-        });
-        let more: Vec<Technique> = more.collect();
-        self.techniques.extend(more);
         for technique in self.techniques.clone() {
             let selected = self.stage.select(technique, &tests);
             self.expect_none("M1 identity", technique, &selected, &[]);
