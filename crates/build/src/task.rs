@@ -31,6 +31,10 @@ pub struct TaskRequest {
     pub classpath: Vec<PathBuf>,
     /// The classes that the task would run, if the build could tell.
     pub test_classes: Option<Vec<ClassName>>,
+    /// The folders of the sources that the test classes were compiled from, as
+    /// far as the build knows them.
+    #[serde(default)]
+    pub test_sources: Vec<PathBuf>,
     /// Why nothing may be left out, as when the user names the tests.
     #[serde(default)]
     pub run_all: Option<String>,
@@ -57,6 +61,10 @@ pub struct TaskAnswer {
     pub format: u32,
     /// The classes to leave out, each with those nested in it.
     pub skip: Vec<ClassName>,
+    /// The classes that run, in the order in which they should. Classes that
+    /// are not named come first; nothing named means any order.
+    #[serde(default)]
+    pub order: Vec<ClassName>,
     /// The arguments to add to the test JVM.
     pub jvm_args: Vec<String>,
     /// What to print, line by line.
@@ -148,6 +156,7 @@ mod tests {
         TaskAnswer {
             format: FORMAT,
             skip: vec!["com/acme/BarTest".into()],
+            order: vec!["com/acme/FooTest".into()],
             jvm_args: vec!["-agentpath:/a b.so".to_owned()],
             lines: vec!["core: \"1\" of 2".to_owned()],
         }
@@ -167,6 +176,9 @@ mod tests {
           "format": 1,
           "skip": [
             "com/acme/BarTest"
+          ],
+          "order": [
+            "com/acme/FooTest"
           ],
           "jvmArgs": [
             "-agentpath:/a b.so"

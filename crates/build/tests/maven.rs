@@ -200,6 +200,7 @@ impl Reactor {
         let answer = TaskAnswer {
             format: FORMAT,
             skip: skip.iter().map(|&name| name.into()).collect(),
+            order: Vec::new(),
             jvm_args: vec![format!("-De2e={SEEN}")],
             lines: vec![format!("{module}: a line to print")],
         };

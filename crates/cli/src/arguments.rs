@@ -7,8 +7,13 @@ use clap::{Command, Error};
 
 /// Options of `fewest mvn` that Maven does not have. One of them in the first
 /// place means that options of fewest are given without a `--` behind them.
-const OWN: [&str; 7] = [
+const OWN: [&str; 12] = [
     "--technique",
+    "--order",
+    "--order-all-first",
+    "--seed",
+    "--budget",
+    "--shard",
     "--report",
     "--collect",
     "--background",

@@ -5,7 +5,7 @@
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
-use fewest_run::{LaunchError, OutlookError, ProjectFileError};
+use fewest_run::{LastRunError, LaunchError, OutlookError, ProjectFileError};
 use fewest_store::ReadError;
 use fewest_trace::ReadTraceError;
 
@@ -44,6 +44,9 @@ pub(crate) const NO_COMMAND: Exit = Exit(127);
 pub(crate) fn of(error: &anyhow::Error) -> Exit {
     if error.is::<InputError>() || error.is::<ReadTraceError>() {
         return INPUT;
+    }
+    if let Some(LastRunError::None(_)) = error.downcast_ref() {
+        return NOT_FOUND;
     }
     if error.is::<ProjectFileError>() {
         return PROJECT_FILE;

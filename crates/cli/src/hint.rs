@@ -2,15 +2,18 @@
 
 use std::io;
 
-use fewest_run::{LaunchError, OutlookError, ProjectFileError};
+use fewest_run::{LastRunError, LaunchError, OutlookError, ProjectFileError};
 use fewest_store::ReadError;
 
 use crate::input::InputError;
 
 /// The next step for someone who has met this error, if there is one to name.
 pub(crate) fn of(error: &anyhow::Error) -> Option<&'static str> {
-    if error.is::<InputError>() {
-        return Some(InputError::HINT);
+    if let Some(error) = error.downcast_ref::<InputError>() {
+        return Some(error.hint());
+    }
+    if let Some(LastRunError::None(_)) = error.downcast_ref() {
+        return Some("run your tests once under `fewest mvn` or `fewest exec`");
     }
     if let Some(error) = error.downcast_ref::<LaunchError>() {
         return of_launch(error);

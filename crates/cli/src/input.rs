@@ -40,13 +40,22 @@ pub(crate) struct Input {
 pub(crate) enum InputError {
     #[error("cannot read `{}`", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
+    #[error("cannot read `{}`", path.display())]
+    UnreadableTests { path: PathBuf, source: io::Error },
     #[error("there are no classes in `{}`", path.display())]
     NoClasses { path: PathBuf },
 }
 
 impl InputError {
     /// What to do about it.
-    pub(crate) const HINT: &str = "give a folder, a jar or a class file";
+    pub(crate) const fn hint(&self) -> &'static str {
+        match self {
+            Self::UnreadableTests { .. } => "give files with tests, or folders of them",
+            Self::Unreadable { .. } | Self::NoClasses { .. } => {
+                "give a folder, a jar or a class file"
+            }
+        }
+    }
 }
 
 impl Input {

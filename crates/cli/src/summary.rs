@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fewest_model::Outcome;
 use fewest_report::counted;
-use fewest_run::{Merged, NOT_WATCHED, Overview, TestReport};
+use fewest_run::{LeftOut, Merged, NOT_WATCHED, Overview, TestReport};
 use fewest_select::Technique;
 
 /// How many doubtful or failed tests are named.
@@ -39,8 +39,11 @@ pub(crate) fn short(revision: &str) -> &str {
 
 /// The last line of a run.
 pub(crate) fn closing(merged: &Merged) -> String {
-    let (ran, skipped): (Vec<&TestReport>, Vec<&TestReport>) =
-        merged.tests.iter().partition(|test| test.verdict == "run");
+    let with = |verdict: &str| -> Vec<&TestReport> {
+        let tests = merged.tests.iter();
+        tests.filter(|test| test.verdict == verdict).collect()
+    };
+    let (ran, skipped) = (with("run"), with("skip"));
     let doubts = ran.iter().filter(|test| !doubts(test).is_empty()).count();
     let millis =
         |tests: &[&TestReport]| -> u64 { tests.iter().filter_map(|test| test.millis).sum() };
@@ -57,6 +60,62 @@ pub(crate) fn closing(merged: &Merged) -> String {
     };
     let (ran, skipped) = (ran.len(), skipped.len());
     format!("{ran} run, {skipped} proven unaffected, {doubts}; {time}")
+}
+
+/// Says what should have run and did not.
+pub(crate) fn left_out(merged: &Merged) -> Option<String> {
+    let of = |why| {
+        merged
+            .tests
+            .iter()
+            .filter(move |test| test.left_out == Some(why))
+    };
+    let mut parts = Vec::new();
+    let due: Vec<String> = of(LeftOut::Budget)
+        .map(|test| simple(test).to_owned())
+        .collect();
+    if !due.is_empty() {
+        let tests = counted(due.len(), "test class", "test classes");
+        let names = some_of(&due);
+        parts.push(format!("{tests} over the budget, still due: {names}"));
+    }
+    let elsewhere = of(LeftOut::Shard).count();
+    if elsewhere > 0 {
+        parts.push(format!("{elsewhere} left to other shards"));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Said where a build does not keep to the order that was wanted.
+pub(crate) const OWN_ORDER: &str = "the tests did not run in the order that was wanted: the build has its own, or runs several at once";
+
+/// Says how early it showed that something is broken.
+pub(crate) fn first_failure(merged: &Merged) -> Option<String> {
+    let first = merged.order.first_failure.as_ref()?;
+    let of = counted(first.of, "test class", "test classes");
+    let place = ordinal(first.place);
+    Some(format!(
+        "first failure after {}, the {place} of {of}",
+        clock(first.millis)
+    ))
+}
+
+fn ordinal(number: usize) -> String {
+    const WORDS: [&str; 10] = [
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+        "tenth",
+    ];
+    if let Some(word) = number.checked_sub(1).and_then(|index| WORDS.get(index)) {
+        return (*word).to_owned();
+    }
+    let ending = match (number % 100, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
 }
 
 /// Names the tests whose run proved nothing.
@@ -146,6 +205,8 @@ fn clock(millis: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use fewest_run::FirstFailure;
+
     use super::*;
 
     fn test(name: &str, verdict: &'static str, millis: u64) -> TestReport {
@@ -153,6 +214,10 @@ mod tests {
             test: format!("com.acme.{name}"),
             module: String::new(),
             verdict,
+            left_out: None,
+            place: None,
+            ended_at: None,
+            planned_place: None,
             reasons: Vec::new(),
             proven: verdict == "skip",
             outcome: (verdict == "run").then_some(Outcome::Passed),
@@ -251,5 +316,51 @@ mod tests {
         );
         let (loud, text) = told(Outcome::Failed);
         assert!(loud && text.contains("FAILED: A."), "{text}");
+    }
+
+    #[test]
+    fn what_is_left_out_is_no_proof_and_stays_due() {
+        let left_out = |name: &str, why| TestReport {
+            left_out: Some(why),
+            proven: false,
+            ..test(name, "left-out", 9_000)
+        };
+        let merged = merged(vec![
+            test("A", "run", 1_000),
+            left_out("B", LeftOut::Budget),
+            left_out("C", LeftOut::Shard),
+        ]);
+        assert_eq!(
+            closing(&merged),
+            "1 run, 0 proven unaffected, 0 doubts; 0:01"
+        );
+        assert_eq!(
+            super::left_out(&merged).unwrap(),
+            "1 test class over the budget, still due: B; 1 left to other shards"
+        );
+    }
+
+    #[test]
+    fn the_first_failure_is_told_by_its_place_and_time() {
+        let mut merged = merged(vec![test("A", "run", 1)]);
+        assert_eq!(first_failure(&merged), None);
+        let first = |place| FirstFailure {
+            test: "A".into(),
+            place,
+            of: 112,
+            place_share: 0.1,
+            millis: 2_400,
+            time_share: 0.1,
+        };
+        let mut told = |place| {
+            merged.order.first_failure = Some(first(place));
+            first_failure(&merged).unwrap()
+        };
+        assert_eq!(
+            told(3),
+            "first failure after 0:03, the third of 112 test classes"
+        );
+        assert!(told(111).contains("the 111th of"));
+        assert!(told(22).contains("the 22nd of"));
     }
 }

@@ -63,6 +63,27 @@ impl Algorithm {
         }
     }
 
+    /// Whether it goes by the tests' code alone, so that it can order any files.
+    pub const fn goes_by_code(self) -> bool {
+        !matches!(
+            self,
+            Self::Smart | Self::Nearest | Self::History | Self::Quick
+        )
+    }
+
+    /// Whether it matters to it how much of what a test uses has changed.
+    pub const fn needs_nearness(self) -> bool {
+        matches!(self, Self::Smart | Self::Nearest)
+    }
+
+    /// Whether it looks at signatures at all.
+    pub const fn needs_signatures(self) -> bool {
+        !matches!(
+            self,
+            Self::Nearest | Self::History | Self::Quick | Self::Random
+        )
+    }
+
     /// Puts the tests in order, as positions in the given list.
     ///
     /// Ties go by a shuffle that the seed and the number of tests decide.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::candidate::assume_durations;
@@ -11,7 +12,8 @@ use crate::candidate::assume_durations;
 /// A limit on what is run.
 ///
 /// The textual form is `90s` (also `ms`, `m` and `h`), `25%` or `50-tests`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Budget {
     /// So much run time.
     Time(Duration),
@@ -119,6 +121,20 @@ impl FromStr for Budget {
     }
 }
 
+impl TryFrom<String> for Budget {
+    type Error = ParseBudgetError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Budget> for String {
+    fn from(budget: Budget) -> Self {
+        budget.to_string()
+    }
+}
+
 fn parse(text: &str) -> Result<Budget, ParseBudgetErrorKind> {
     use ParseBudgetErrorKind as Kind;
     let end = text
@@ -175,6 +191,7 @@ mod tests {
         assert_eq!(parse("1-test"), Budget::Tests(1));
         for text in ["90s", "1500ms", "25%", "50-tests"] {
             assert_eq!(parse(text).to_string(), text);
+            assert_eq!(serde_json::to_value(parse(text)).unwrap(), text);
         }
     }
 

@@ -7,12 +7,14 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::candidate::assume_durations;
 
 /// One of several shards, counted from one: `3/8`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Shard {
     index: NonZeroU32,
     count: NonZeroU32,
@@ -107,6 +109,20 @@ impl FromStr for Shard {
     }
 }
 
+impl TryFrom<String> for Shard {
+    type Error = ParseShardError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Shard> for String {
+    fn from(shard: Shard) -> Self {
+        shard.to_string()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +136,7 @@ mod tests {
         let shard: Shard = "3/8".parse().unwrap();
         assert_eq!((shard.index().get(), shard.count().get()), (3, 8));
         assert_eq!(shard.to_string(), "3/8");
+        assert_eq!(serde_json::to_value(shard).unwrap(), "3/8");
     }
 
     #[test]

@@ -6,19 +6,23 @@ use std::path::{Path, PathBuf};
 use fewest_agent::Config;
 use fewest_build::{FORMAT, TaskAnswer, TaskFileError, TaskRequest};
 use fewest_model::{ClassName, Fingerprint, Outcome};
+use fewest_order::Algorithm;
 use fewest_select::Technique;
 use fewest_select::verdict::{RunReason, Verdict};
 use fewest_snapshot::{Settings, Snapshot};
 use fewest_store::{ReadError, Reader, RunId};
 use thiserror::Error;
 
+use crate::arrange::arrange;
 use crate::environment::{environment, feature_version};
 use crate::plan::{Plan, PlannedTest};
 use crate::project::Project;
 use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
 use crate::settings::ProjectFile;
-use crate::task_line::task_line;
-use crate::tests_of_task::{Judged, Rules, in_words, judge_tests, outermost_classes};
+use crate::signatures::Signing;
+use crate::task_line::{left_out_lines, task_line, task_name};
+use crate::testng;
+use crate::tests_of_task::{Judged, OrderFacts, Rules, in_words, judge_tests, outermost_classes};
 
 #[derive(Debug, Error)]
 pub enum AskError {
@@ -42,6 +46,13 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
         .parent()
         .ok_or_else(|| AskError::NoRun(task_folder.to_owned()))?;
     let settings = RunFolder::at(run).settings()?;
+    let algorithm = settings.order.by.algorithm();
+    // A plain command keeps its own order, so only a budget asks for one.
+    let moves = request.task != "exec";
+    let signing = algorithm
+        .filter(|_| moves || settings.order.budget.is_some())
+        .is_some_and(Algorithm::needs_signatures)
+        .then(|| Signing::begin(&Project::at(&settings.root), &request));
     let variables = variables(&request);
     let snapshot = take_snapshot(&request, &settings.root, &settings.file, &variables);
     let mut lines = Vec::new();
@@ -52,12 +63,33 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
         }
         without_store(&request, &error)
     });
-    let plan = make_plan(&judged, &snapshot, variables);
     let may_skip = !settings.shadow && request.run_all.is_none();
+    let signatures = signing.map(|signing| {
+        let classes = judged.iter().filter(|test| test.verdict.is_run());
+        signing.end(&snapshot, classes.map(|test| &test.class))
+    });
+    let tied = may_skip && settings.order.leaves_out() && testng::are_tied(&request, &snapshot);
+    if tied {
+        lines.push(format!(
+            "{}: TestNG ties its tests to each other, so all that should run do",
+            task_name(&request)
+        ));
+    }
+    let order = if may_skip && !tied {
+        settings.order.clone()
+    } else {
+        settings.order.of_everything()
+    };
+    let mut arranged = arrange(&request, &order, &judged, signatures.as_ref());
+    if !moves {
+        arranged.order.clear();
+    }
+    let mut plan = make_plan(&judged, &snapshot, variables);
+    plan.add(&arranged);
     let skip = if may_skip {
         plan.tests
             .iter()
-            .filter(|test| !test.run)
+            .filter(|test| !test.run || test.left_out.is_some())
             .map(|test| test.class.clone())
             .collect()
     } else {
@@ -65,6 +97,7 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
     };
     if !settings.quiet {
         lines.extend(task_line(&request, &judged));
+        lines.extend(left_out_lines(&request, &order, &arranged));
     }
     let write = |source| AskError::Write {
         path: task_folder.to_owned(),
@@ -79,6 +112,7 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
     TaskAnswer {
         format: FORMAT,
         skip,
+        order: plan.order,
         jvm_args,
         lines,
     }
@@ -125,6 +159,11 @@ fn judge_all(
         file: &settings.file,
         full_run_due: settings.full_run_due,
         recent_runs: recent_runs(&reader, settings.technique, &settings.file)?,
+        nearness: settings
+            .order
+            .by
+            .algorithm()
+            .is_some_and(Algorithm::needs_nearness),
     };
     Ok(judge_tests(
         request,
@@ -161,6 +200,7 @@ fn without_store(request: &TaskRequest, error: &ReadError) -> Vec<Judged> {
         class: class.clone(),
         verdict: Verdict::Run(reason.clone()),
         millis: None,
+        facts: OrderFacts::default(),
     };
     outermost_classes(request.test_classes.as_deref().unwrap_or_default())
         .iter()
@@ -174,12 +214,14 @@ fn make_plan(judged: &[Judged], snapshot: &Snapshot, variables: BTreeMap<String,
         .map(|test| PlannedTest {
             class: test.class.clone(),
             run: test.verdict.is_run(),
+            left_out: None,
             reasons: reasons(&test.verdict),
             millis: test.millis,
         })
         .collect();
     Plan {
         tests,
+        order: Vec::new(),
         class_path: class_path_print(snapshot).to_string(),
         entries: Some(snapshot.entries().map(Path::to_owned).collect()),
         variables: Some(variables),

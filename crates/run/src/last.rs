@@ -41,6 +41,14 @@ impl LastTask {
         })
     }
 
+    /// The request as one for exactly its tests.
+    pub(crate) fn request_of_tests(&self) -> TaskRequest {
+        TaskRequest {
+            test_classes: Some(self.tests.iter().cloned().collect()),
+            ..self.request.clone()
+        }
+    }
+
     /// Keeps a request as the last one of its tests, and drops what it replaces.
     pub(crate) fn keep(
         project: &Project,
@@ -123,6 +131,7 @@ mod tests {
             basedir: PathBuf::new(),
             classpath: vec![class_path.into()],
             test_classes: None,
+            test_sources: Vec::new(),
             run_all: None,
             reports: None,
             started_at: 1,

@@ -1,5 +1,6 @@
 //! A build under fewest, from the first line to the last.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
@@ -10,6 +11,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fewest_agent::Config;
 use fewest_build::maven::{Invocation, MavenBuild, MavenError, Surroundings, unpack_extension};
+use fewest_model::TestId;
+use fewest_order::{Budget, Shard};
 use fewest_select::Technique;
 use fewest_store::{Overview, ReadError, Reader};
 use thiserror::Error;
@@ -17,6 +20,7 @@ use thiserror::Error;
 use crate::agent_library::unpack_agent;
 use crate::child::run_to_end;
 use crate::merge::{MergeError, Merged, Progress, RunEnd, merge, merge_telling};
+use crate::order_settings::{OrderBy, OrderSettings};
 use crate::project::{Project, cache_folder};
 use crate::run_folder::{BackgroundMark, RunFolder, RunFolderError, RunSettings};
 use crate::settings::{ProjectFile, ProjectFileError};
@@ -27,6 +31,16 @@ use crate::settings::{ProjectFile, ProjectFileError};
 pub struct LaunchOptions {
     /// The project file's word or the default where there is none.
     pub technique: Option<Technique>,
+    /// The project file's word or the default where there is none.
+    pub order: Option<OrderBy>,
+    pub seed: Option<u64>,
+    /// Whether all tests are put in order before those are dropped that do not
+    /// run.
+    pub order_all_first: bool,
+    pub budget: Option<Budget>,
+    pub shard: Option<Shard>,
+    /// The only tests that are to run.
+    pub only: Option<BTreeSet<TestId>>,
     /// Runs everything and tells what would have been left out.
     pub shadow: bool,
     /// Whether the tests' JVMs are watched; otherwise nothing is learned.
@@ -159,6 +173,14 @@ impl Launch {
             revision: project.revision(),
             root: project.root.clone(),
             technique: options.technique.or(file.technique).unwrap_or_default(),
+            order: OrderSettings {
+                by: options.order.or(file.order).unwrap_or_default(),
+                seed: options.seed.or(file.seed).unwrap_or_default(),
+                all_first: options.order_all_first,
+                budget: options.budget,
+                shard: options.shard,
+                only: options.only.clone(),
+            },
             full_run_due: is_full_run_due(project, &file),
             file,
             quiet: options.quiet,
@@ -260,6 +282,7 @@ impl Launch {
             None if ended.status.success() => RunEnd::Succeeded,
             None => RunEnd::Failed,
         };
+        remove_statistics(&self.folder);
         let merged = merge_telling(&self.folder, end, tell);
         if merged.is_ok() || !self.folder.is_in(&Project::at(&self.settings.root)) {
             let _ = self.folder.remove();
@@ -329,10 +352,25 @@ fn end_background_runs(project: &Project) -> Vec<String> {
     told
 }
 
+/// Removes the files by which Surefire was told an order: it looks for them in
+/// the module's own folder.
+fn remove_statistics(folder: &RunFolder) {
+    for task in folder.tasks().unwrap_or_default() {
+        let files = fs::read_to_string(task.join("statistics-file")).unwrap_or_default();
+        for path in files.lines().map(Path::new) {
+            let name = path.file_name().map(|name| name.to_string_lossy());
+            if name.is_some_and(|name| name.starts_with(".surefire-")) {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
 /// Keeps what interrupted runs have left behind.
 fn recover(project: &Project) -> usize {
     let mut recovered = 0;
     for folder in RunFolder::leftovers(project) {
+        remove_statistics(&folder);
         // A folder that cannot be merged now cannot be merged later either;
         // its tests have no record and run again.
         recovered += usize::from(merge(&folder, RunEnd::Interrupted).is_ok());

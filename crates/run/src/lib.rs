@@ -8,19 +8,24 @@
 #![forbid(unsafe_code)]
 
 mod agent_library;
+mod arrange;
 mod ask;
 mod child;
 mod class_facts;
 mod environment;
 mod last;
+mod last_run;
 mod launch;
 mod merge;
 mod named_classes;
+mod order_report;
+mod order_settings;
 mod outlook;
 mod plan;
 mod project;
 mod run_folder;
 mod settings;
+mod signatures;
 mod task_line;
 mod testng;
 mod tests_of_task;
@@ -28,12 +33,15 @@ mod tests_of_task;
 pub use agent_library::{UnpackAgentError, check_agent, unpack_agent};
 pub use ask::{AskError, ask};
 pub use fewest_store::{Notice, Overview, ReadError as StoreReadError};
+pub use last_run::{LastRun, LastRunError, Target};
 pub use launch::{Launch, LaunchError, LaunchOptions, Launched};
 pub use merge::{
     MergeError, Merged, NOT_WATCHED, Progress, RunEnd, TestReport, merge, merge_telling,
 };
-pub use outlook::{Forecast, Outlook, OutlookError, Prediction, RecordSummary};
-pub use plan::{Plan, PlannedTest};
+pub use order_report::{FirstFailure, OrderReport};
+pub use order_settings::{OrderBy, OrderSettings};
+pub use outlook::{Forecast, Outlook, OutlookError, Prediction, RecordSummary, ShardTest};
+pub use plan::{LeftOut, Plan, PlannedTest};
 pub use project::{Project, cache_folder};
 pub use run_folder::{RunFolder, RunFolderError, RunSettings};
 pub use settings::{ClassPattern, Inputs, ProjectFile, ProjectFileError, TEMPLATE, nearest};

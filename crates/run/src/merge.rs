@@ -27,7 +27,8 @@ use crate::class_facts::SnapshotClasses;
 use crate::environment::environment;
 use crate::last::LastTask;
 use crate::named_classes::SnapshotNames;
-use crate::plan::Plan;
+use crate::order_report::OrderReport;
+use crate::plan::{LeftOut, Plan, PlannedTest};
 use crate::project::Project;
 use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
 use crate::tests_of_task::outermost_classes;
@@ -55,8 +56,11 @@ pub enum RunEnd {
 /// What a run came to.
 #[derive(Debug, Default)]
 pub struct Merged {
+    pub project: Project,
     pub technique: Technique,
     pub tests: Vec<TestReport>,
+    /// In which order the tests ran, and how early it showed what is broken.
+    pub order: OrderReport,
     /// What was answered to test JVMs that asked by themselves, and could not
     /// be printed then.
     pub lines: Vec<String>,
@@ -75,8 +79,19 @@ pub const NOT_WATCHED: &str = "it was not watched";
 pub struct TestReport {
     pub test: String,
     pub module: String,
-    /// "run" or "skip".
+    /// "run", "skip", or "left-out" for one that should have run.
     pub verdict: &'static str,
+    /// Why it did not run though it should.
+    pub left_out: Option<LeftOut>,
+    /// Its place in the order of the run, counted from one, where that was
+    /// seen.
+    pub place: Option<usize>,
+    /// When it had ended, in milliseconds since 1970.
+    #[serde(skip)]
+    pub ended_at: Option<u64>,
+    /// The place that it was to have in its task.
+    #[serde(skip)]
+    pub planned_place: Option<usize>,
     pub reasons: Vec<String>,
     /// Whether records proved that it need not run. It may have run all the
     /// same: in a shadow run, or because the user named it.
@@ -113,6 +128,7 @@ pub fn merge_telling(
     let opened = Store::open(&project.folder())?;
     let mut store = opened.store;
     let mut merged = Merged {
+        project: project.clone(),
         technique: settings.technique,
         notice: opened.notice,
         ..Merged::default()
@@ -137,6 +153,7 @@ pub fn merge_telling(
         }
         tasks.push(task);
     }
+    let followed = tasks.iter().filter_map(Task::order_was_followed).min();
     let mut writer = store.write()?;
     let number = writer.begin_run(&NewRun {
         started_at: settings.started_at as i64,
@@ -148,6 +165,7 @@ pub fn merge_telling(
         let reports = task.keep(&mut writer, number, &settings, tell)?;
         merged.tests.extend(reports);
     }
+    merged.order = OrderReport::of(&settings.order, followed, &mut merged.tests);
     if end != RunEnd::Interrupted {
         let full = is_full(&tasks, &merged.tests, &project);
         writer.finish_run(number, now(), full)?;
@@ -213,6 +231,10 @@ struct Task {
 struct TestResult {
     outcome: Option<Outcome>,
     millis: u64,
+    /// When it had ended, in milliseconds since 1970, if an agent saw it.
+    ended_at: Option<u64>,
+    /// In which of the task's JVMs.
+    jvm: usize,
     tests: u32,
     /// Whether it was offered to the framework, which found no test in it.
     empty: bool,
@@ -282,7 +304,7 @@ impl Task {
         for child in runs.values() {
             unreadable.extend(add_child(child, &runs, &mut uses, &classes).err());
         }
-        for (name, mut uses) in uses {
+        for (jvm, (name, mut uses)) in uses.into_iter().enumerate() {
             let run = &runs[name];
             self.left_out.extend(run.left_out.iter().cloned());
             for (test, uses) in run.tests.iter().zip(&mut uses) {
@@ -295,6 +317,8 @@ impl Task {
                 let result = self.runs.entry(test.class.clone()).or_default();
                 result.outcome = result.outcome.max(Some(test.outcome));
                 result.millis += test.millis;
+                result.ended_at = result.ended_at.max(Some(test.ended_at));
+                result.jvm = jvm;
                 result.tests += test.tests;
                 result.uses.inherit(uses);
             }
@@ -370,7 +394,8 @@ impl Task {
             return;
         }
         let classes = SnapshotClasses::new(&self.snapshot);
-        for test in self.plan.tests.iter().filter(|test| test.run) {
+        let due = |test: &&PlannedTest| test.run && test.left_out.is_none();
+        for test in self.plan.tests.iter().filter(due) {
             self.runs
                 .entry(test.class.clone())
                 .or_insert_with(|| TestResult {
@@ -407,6 +432,22 @@ impl Task {
             uses.doubts.extend(doubts);
             result.uses = uses;
         }
+    }
+
+    /// Whether the tests of each JVM ended in the order in which they were to
+    /// run. `None` where no order was wanted, or too little was seen to tell.
+    fn order_was_followed(&self) -> Option<bool> {
+        let mut seen: Vec<(usize, u64, usize)> = Vec::new();
+        for (place, class) in self.plan.order.iter().enumerate() {
+            let ran = |result: &&TestResult| result.tests > 0;
+            if let Some(result) = self.runs.get(class).filter(ran) {
+                // Within a millisecond nobody can tell, and the place decides.
+                seen.push((result.jvm, result.ended_at?, place));
+            }
+        }
+        seen.sort_unstable();
+        let in_order = seen.is_sorted_by_key(|(jvm, _, place)| (*jvm, *place));
+        (seen.len() > 1).then_some(in_order)
     }
 
     /// The tests that took part in it.
@@ -483,6 +524,8 @@ impl Task {
         tell: &mut dyn FnMut(Progress),
     ) -> Result<Vec<TestReport>, WriteError> {
         let mut reports = Vec::new();
+        let places = self.plan.order.iter().enumerate();
+        let places: BTreeMap<_, _> = places.map(|(place, class)| (class, place)).collect();
         for (done, (class, result)) in self.runs.iter().enumerate() {
             tell(Progress {
                 doing: "recording test classes",
@@ -535,6 +578,10 @@ impl Task {
                 test: class.dotted(),
                 module: self.request.module.clone(),
                 verdict: "run",
+                left_out: None,
+                place: None,
+                ended_at: result.ended_at,
+                planned_place: places.get(class).copied(),
                 reasons: planned.map_or_else(
                     || vec!["no record names it".into()],
                     |planned| planned.reasons.clone(),
@@ -558,26 +605,34 @@ impl Task {
             .plan
             .tests
             .iter()
-            .filter(|test| of_this_task && !test.run)
+            .filter(|test| of_this_task && (!test.run || test.left_out.is_some()))
             .map(|test| &test.class);
         let classes: BTreeSet<&ClassName> = planned.chain(&self.left_out).collect();
         classes
             .into_iter()
             .filter(|class| !self.runs.contains_key(*class))
-            .map(|class| TestReport {
-                test: class.dotted(),
-                module: self.request.module.clone(),
-                verdict: "skip",
-                reasons: Vec::new(),
-                proven: true,
-                outcome: None,
-                millis: self
-                    .plan
-                    .test(class)
-                    .and_then(|test| test.millis)
-                    .map(u64::from),
-                doubts: Vec::new(),
-                recorded: false,
+            .map(|class| {
+                let planned = self.plan.test(class);
+                let left_out = planned.and_then(|test| test.left_out);
+                TestReport {
+                    test: class.dotted(),
+                    module: self.request.module.clone(),
+                    verdict: if left_out.is_some() {
+                        "left-out"
+                    } else {
+                        "skip"
+                    },
+                    left_out,
+                    place: None,
+                    ended_at: None,
+                    planned_place: None,
+                    reasons: planned.map(|test| test.reasons.clone()).unwrap_or_default(),
+                    proven: left_out.is_none(),
+                    outcome: None,
+                    millis: planned.and_then(|test| test.millis).map(u64::from),
+                    doubts: Vec::new(),
+                    recorded: false,
+                }
             })
     }
 

@@ -4,20 +4,26 @@
 //! and the requests that the last builds made.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 
 use fewest_build::TaskRequest;
 use fewest_model::{ClassName, Element, ElementKind, TestId};
+use fewest_order::Shard;
 use fewest_select::Technique;
 use fewest_select::verdict::Verdict;
+use fewest_snapshot::Snapshot;
 use fewest_store::{Event, KnownRecord, Ledger, ReadError, Reader};
 use roaring::RoaringBitmap;
 use thiserror::Error;
 
+use crate::arrange::{arrange, places_of_shard};
 use crate::ask::{reasons, recent_runs, take_snapshot, variables};
 use crate::environment::environment;
 use crate::last::LastTask;
+use crate::order_settings::OrderSettings;
 use crate::project::Project;
 use crate::settings::{ProjectFile, ProjectFileError};
+use crate::signatures::Signing;
 use crate::tests_of_task::{Judged, Rules, judge_tests};
 
 #[derive(Debug, Error)]
@@ -72,6 +78,14 @@ pub struct RecordSummary {
     pub revision: Option<String>,
     /// How many things the test used.
     pub uses: u64,
+}
+
+/// A test that would run in a shard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShardTest {
+    pub test: TestId,
+    /// How long it took when it last ran.
+    pub millis: Option<u32>,
 }
 
 impl Outlook {
@@ -137,6 +151,65 @@ impl Outlook {
         Ok(forecasts)
     }
 
+    /// The tests that would run now, by the shard that they would run in.
+    pub fn shards(&self, count: NonZeroU32) -> Result<Vec<Vec<ShardTest>>, ReadError> {
+        let mut shards: Vec<Vec<ShardTest>> = (0..count.get()).map(|_| Vec::new()).collect();
+        for last in &self.last {
+            let request = last.request_of_tests();
+            let (judged, _) = self.judge(&request, false)?;
+            for (index, shard) in (1..).zip(&mut shards) {
+                let Some(number) = NonZeroU32::new(index).and_then(|i| Shard::new(i, count)) else {
+                    continue;
+                };
+                let selected = (0..judged.len()).filter(|&place| judged[place].verdict.is_run());
+                let places = places_of_shard(&request, number, &judged, selected);
+                shard.extend(places.into_iter().map(|place| ShardTest {
+                    test: TestId::of_class(request.module.as_str(), judged[place].class.clone()),
+                    millis: judged[place].millis,
+                }));
+            }
+        }
+        Ok(shards)
+    }
+
+    /// The tests that would run now, in the order in which they would, module
+    /// by module.
+    pub fn order(&self, order: &OrderSettings) -> Result<Vec<TestId>, ReadError> {
+        let mut tests = Vec::new();
+        for last in &self.last {
+            let request = last.request_of_tests();
+            let signing = Signing::begin(&self.project, &request);
+            let (judged, snapshot) = self.judge(&request, true)?;
+            let signatures = signing.end(&snapshot, judged.iter().map(|test| &test.class));
+            let arranged = arrange(&request, order, &judged, Some(&signatures));
+            let id = |class| TestId::of_class(request.module.as_str(), class);
+            tests.extend(arranged.order.into_iter().map(id));
+        }
+        Ok(tests)
+    }
+
+    /// The verdicts on the tests of a task whose classes are still there.
+    fn judge(
+        &self,
+        request: &TaskRequest,
+        nearness: bool,
+    ) -> Result<(Vec<Judged>, Snapshot), ReadError> {
+        let variables = variables(request);
+        let snapshot = take_snapshot(request, &self.project.root, &self.file, &variables);
+        let environment = environment(request, &snapshot, &self.file, &variables);
+        let ledger = self.reader.ledger(Some(&request.module))?;
+        let rules = Rules {
+            technique: self.technique,
+            file: &self.file,
+            full_run_due: false,
+            recent_runs: recent_runs(&self.reader, self.technique, &self.file)?,
+            nearness,
+        };
+        let mut judged = judge_tests(request, &rules, &environment, &snapshot, &ledger);
+        judged.retain(|test| snapshot.class(&test.class).is_some());
+        Ok((judged, snapshot))
+    }
+
     fn of_task(&self, request: &TaskRequest) -> Result<Vec<Forecast>, ReadError> {
         let variables = variables(request);
         let snapshot = take_snapshot(request, &self.project.root, &self.file, &variables);
@@ -147,6 +220,7 @@ impl Outlook {
             file: &self.file,
             full_run_due: false,
             recent_runs: recent_runs(&self.reader, self.technique, &self.file)?,
+            nearness: false,
         };
         let judged = judge_tests(request, &rules, &environment, &snapshot, &ledger);
         judged

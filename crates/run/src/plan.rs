@@ -8,11 +8,16 @@ use std::path::{Path, PathBuf};
 use fewest_model::ClassName;
 use serde::{Deserialize, Serialize};
 
+use crate::arrange::Arranged;
+
 /// The verdicts of one task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
     pub tests: Vec<PlannedTest>,
+    /// The tests that run, in the order in which they should.
+    #[serde(default)]
+    pub order: Vec<ClassName>,
     /// Stands for everything that the class path held when the plan was made.
     pub class_path: String,
     /// The entries of the class path, those that manifests add included. Some
@@ -31,10 +36,25 @@ pub struct Plan {
 pub struct PlannedTest {
     pub class: ClassName,
     pub run: bool,
-    /// Why it runs, in words; empty where it does not.
+    /// Why it does not run though it should.
+    #[serde(default)]
+    pub left_out: Option<LeftOut>,
+    /// Why it runs, in words; empty where it need not.
     pub reasons: Vec<String>,
     /// How long it took when it last ran.
     pub millis: Option<u32>,
+}
+
+/// Why a test does not run this time, though nothing proves that it need not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LeftOut {
+    /// The budget is spent before its turn.
+    Budget,
+    /// It belongs to another shard.
+    Shard,
+    /// Only what failed or was left out last time runs again.
+    Rerun,
 }
 
 impl Plan {
@@ -48,6 +68,14 @@ impl Plan {
         Ok(serde_json::from_slice(&fs::read(
             task_folder.join(Self::FILE_NAME),
         )?)?)
+    }
+
+    /// Adds the order, and what stays due.
+    pub(crate) fn add(&mut self, arranged: &Arranged) {
+        self.order.clone_from(&arranged.order);
+        for test in &mut self.tests {
+            test.left_out = arranged.left_out.get(&test.class).copied();
+        }
     }
 
     pub fn test(&self, class: &ClassName) -> Option<&PlannedTest> {

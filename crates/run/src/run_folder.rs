@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::order_settings::OrderSettings;
 use crate::project::Project;
 use crate::settings::ProjectFile;
 
@@ -25,6 +26,9 @@ pub struct RunSettings {
     /// What the project file said when the run began.
     #[serde(default)]
     pub file: ProjectFile,
+    /// In which order the tests go, and which part of them.
+    #[serde(default)]
+    pub order: OrderSettings,
     /// Whether everything runs because the project wants that every so often.
     #[serde(default)]
     pub full_run_due: bool,

@@ -20,11 +20,16 @@ use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::order_settings::OrderBy;
+
 /// What a project file says; the default is what holds without one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct ProjectFile {
     pub technique: Option<Technique>,
+    pub order: Option<OrderBy>,
+    /// Decides between tests that are equally good to run next.
+    pub seed: Option<u64>,
     /// Tests that always run.
     pub always_run: Vec<ClassPattern>,
     pub inputs: Vec<Inputs>,
@@ -171,8 +176,10 @@ impl PartialEq for ClassPattern {
 
 impl Eq for ClassPattern {}
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 11] = [
     "technique",
+    "order",
+    "seed",
     "entity",
     "always-run",
     "inputs",
@@ -186,6 +193,11 @@ const INPUTS_KEYS: [&str; 2] = ["tests", "files"];
 
 type Key<'t> = Spanned<std::borrow::Cow<'t, str>>;
 type Value<'t> = Spanned<DeValue<'t>>;
+
+fn whole_number(value: &Value<'_>) -> Option<u64> {
+    let number = value.get_ref().as_integer()?;
+    u64::from_str_radix(number.as_str(), number.radix()).ok()
+}
 
 /// Reads the text of a project file.
 struct Parser<'t> {
@@ -205,6 +217,8 @@ impl<'t> Parser<'t> {
         for (key, value) in in_order(table.get_ref()) {
             match &**key.get_ref() {
                 "technique" => file.technique = Some(self.parsed(key, value, str::parse)?),
+                "order" => file.order = Some(self.parsed(key, value, str::parse)?),
+                "seed" => file.seed = Some(self.number(key, value)?),
                 "entity" => self.parsed(key, value, entity)?,
                 "always-run" => file.always_run = self.list(key, value, ClassPattern::new)?,
                 "inputs" => file.inputs = self.inputs(value)?,
@@ -300,13 +314,17 @@ impl<'t> Parser<'t> {
     }
 
     fn count(&self, key: &Key<'t>, value: &Value<'t>) -> Result<NonZeroU64, ProjectFileError> {
-        let number = value
-            .get_ref()
-            .as_integer()
-            .and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok())
-            .and_then(NonZeroU64::new);
-        number.ok_or_else(|| {
-            let problem = self.wrong_type(key, value, "a whole number from 1 on");
+        whole_number(value)
+            .and_then(NonZeroU64::new)
+            .ok_or_else(|| {
+                let problem = self.wrong_type(key, value, "a whole number from 1 on");
+                self.wrong(Some(value.span()), problem)
+            })
+    }
+
+    fn number(&self, key: &Key<'t>, value: &Value<'t>) -> Result<u64, ProjectFileError> {
+        whole_number(value).ok_or_else(|| {
+            let problem = self.wrong_type(key, value, "a whole number from 0 on");
             self.wrong(Some(value.span()), problem)
         })
     }
@@ -467,8 +485,9 @@ mod tests {
         );
         assert_eq!(
             problem("[colour]\n"),
-            "`fewest.toml`, line 1: `colour` is no key; there are technique, entity, always-run, \
-             inputs, ignored-files, debug-info, environment, full-run-every, recent-failures"
+            "`fewest.toml`, line 1: `colour` is no key; there are technique, order, seed, \
+             entity, always-run, inputs, ignored-files, debug-info, environment, full-run-every, \
+             recent-failures"
         );
         assert_eq!(
             problem("[[inputs]]\ntests='a'\nfile='b'"),

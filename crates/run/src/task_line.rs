@@ -6,7 +6,10 @@ use fewest_build::TaskRequest;
 use fewest_model::Element;
 use fewest_select::verdict::{RunReason, Verdict};
 
+use crate::arrange::Arranged;
 use crate::ask::reasons;
+use crate::order_settings::OrderSettings;
+use crate::plan::LeftOut;
 use crate::tests_of_task::{Judged, in_words};
 
 /// Says how many tests of a task run, and why. `None` where the build does not
@@ -15,10 +18,7 @@ pub(crate) fn task_line(request: &TaskRequest, judged: &[Judged]) -> Option<Stri
     if request.test_classes.is_none() || request.run_all.is_some() {
         return None;
     }
-    let name = match request.module.as_str() {
-        "" => "tests",
-        module => module,
-    };
+    let name = task_name(request);
     let (run, left): (Vec<&Judged>, Vec<&Judged>) =
         judged.iter().partition(|test| test.verdict.is_run());
     let all = judged.len();
@@ -44,6 +44,43 @@ pub(crate) fn task_line(request: &TaskRequest, judged: &[Judged]) -> Option<Stri
         0 => format!("{name}: {of_all} {why}"),
         _ => format!("{name}: {of_all} {why}; {left} not run, about {saved} s saved"),
     })
+}
+
+/// What a task is called in lines.
+pub(crate) fn task_name(request: &TaskRequest) -> &str {
+    match request.module.as_str() {
+        "" => "tests",
+        module => module,
+    }
+}
+
+/// Says what stays due, and why.
+pub(crate) fn left_out_lines(
+    request: &TaskRequest,
+    order: &OrderSettings,
+    arranged: &Arranged,
+) -> Vec<String> {
+    let name = task_name(request);
+    let count = |why| arranged.left_out.values().filter(|w| **w == why).count();
+    let mut lines = Vec::new();
+    let mut line = |why, text: String| match count(why) {
+        0 => {}
+        count => lines.push(format!("{name}: {} {text}", classes(count))),
+    };
+    if let Some(shard) = order.shard {
+        line(LeftOut::Shard, format!("left to other shards than {shard}"));
+    }
+    if let Some(budget) = order.budget {
+        line(
+            LeftOut::Budget,
+            format!("over the budget of {budget}, still due"),
+        );
+    }
+    line(
+        LeftOut::Rerun,
+        "neither failed nor were left out last time".into(),
+    );
+    lines
 }
 
 fn classes(count: usize) -> String {
@@ -106,6 +143,7 @@ mod tests {
             basedir: "/p".into(),
             classpath: Vec::new(),
             test_classes: Some(Vec::new()),
+            test_sources: Vec::new(),
             run_all: None,
             reports: None,
             started_at: 1,
@@ -122,6 +160,7 @@ mod tests {
             class: "p/T".into(),
             verdict,
             millis: Some(700),
+            facts: crate::tests_of_task::OrderFacts::default(),
         }
     }
 

@@ -24,22 +24,31 @@ const SHARED: &str = "it holds a TestNG set-up for all tests";
 /// JVM, the agent sees to this itself, and set-ups happen all the same.
 pub(crate) fn add_needed(judged: &mut [Judged], request: &TaskRequest, snapshot: &Snapshot) {
     let runs = judged.iter().filter(|test| test.verdict.is_run()).count();
-    let is_testng = || {
-        let annotation = ClassName::new("org/testng/annotations/Test");
-        snapshot.class(&annotation).is_some()
-    };
-    let Some(classes) = &request.test_classes else {
-        return;
-    };
-    if request.task == "exec" || runs == 0 || runs == judged.len() || !is_testng() {
-        return;
+    if runs > 0 && runs < judged.len() {
+        add_by_ties(judged, &ties_of(request, snapshot));
     }
+}
+
+/// Whether tests of a task are tied to each other, so that none of those that
+/// should run can be left out.
+pub(crate) fn are_tied(request: &TaskRequest, snapshot: &Snapshot) -> bool {
+    let ties = ties_of(request, snapshot);
+    ties.values()
+        .any(|ties| ties.depends || !ties.shared.is_empty())
+}
+
+/// The ties of each outermost class, none where TestNG is not there.
+fn ties_of(request: &TaskRequest, snapshot: &Snapshot) -> BTreeMap<ClassName, Ties> {
     let mut ties: BTreeMap<ClassName, Ties> = BTreeMap::new();
-    for class in classes {
+    let annotation = ClassName::new("org/testng/annotations/Test");
+    if request.task == "exec" || snapshot.class(&annotation).is_none() {
+        return ties;
+    }
+    for class in request.test_classes.iter().flatten() {
         let of_class = Ties::of(class, snapshot);
         ties.entry(class.outermost()).or_default().add(of_class);
     }
-    add_by_ties(judged, &ties);
+    ties
 }
 
 fn add_by_ties(judged: &mut [Judged], ties: &BTreeMap<ClassName, Ties>) {
@@ -220,6 +229,7 @@ mod tests {
                 Verdict::Skip { record: 0 }
             },
             millis: None,
+            facts: crate::tests_of_task::OrderFacts::default(),
         }
     }
 

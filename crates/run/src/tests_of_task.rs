@@ -1,12 +1,13 @@
 //! The tests of a task, each with its verdict.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use fewest_build::TaskRequest;
 use fewest_model::{
     ClassName, Element, ElementKind, Fingerprint, MethodKey, Outcome, TestId, Watch,
 };
+use fewest_order::History;
 use fewest_select::Technique;
 use fewest_select::class_graph::ClassGraph;
 use fewest_select::verdict::{Candidate, Evidence, RunReason, Verdict, Versions, judge};
@@ -26,6 +27,24 @@ pub(crate) struct Judged {
     pub(crate) verdict: Verdict,
     /// How long it took when it last ran.
     pub(crate) millis: Option<u32>,
+    /// What its place in the order goes by.
+    pub(crate) facts: OrderFacts,
+}
+
+/// What is known of a test beside its verdict.
+#[derive(Debug, Default)]
+pub(crate) struct OrderFacts {
+    pub(crate) history: History,
+    /// `None` for a test without a record.
+    pub(crate) uses: Option<ChangedUses>,
+}
+
+/// How much of what a test uses has changed.
+#[derive(Debug)]
+pub(crate) struct ChangedUses {
+    /// Numbers of the changed elements, the same for all tests of a task.
+    pub(crate) changed: Vec<u32>,
+    pub(crate) total: usize,
 }
 
 /// What a verdict follows, beside the facts.
@@ -35,6 +54,8 @@ pub(crate) struct Rules<'a> {
     pub(crate) full_run_due: bool,
     /// The first run in which a failure is recent enough to count.
     pub(crate) recent_runs: Option<RunId>,
+    /// Whether it matters how much of what a test uses has changed.
+    pub(crate) nearness: bool,
 }
 
 /// Judges every class that the task would run, as far as that is known, and
@@ -60,6 +81,11 @@ pub(crate) fn judge_tests(
     };
     let names = SnapshotNames(snapshot);
     let graph = RefCell::new(ClassGraph::new(&names));
+    let changed = if rules.nearness {
+        number_elements(&versions.stale, element)
+    } else {
+        HashMap::new()
+    };
     let judge_class = |class: &ClassName| {
         let id = TestId::of_class(request.module.as_str(), class.clone());
         let known = ledger.test(&id);
@@ -87,14 +113,22 @@ pub(crate) fn judge_tests(
             doubts: known.map(|test| &*test.doubts).unwrap_or_default(),
             listed: rules.file.always_runs(class),
         };
+        let verdict = if rules.full_run_due {
+            Verdict::Run(RunReason::FullRunDue)
+        } else {
+            let verdict = judge(rules.technique, &candidate, &versions, element);
+            rules.refine(verdict, class, known, &mut graph.borrow_mut())
+        };
+        let outcomes = known.into_iter().flat_map(|test| &test.history).rev();
         Judged {
             class: class.clone(),
-            verdict: if rules.full_run_due {
-                Verdict::Run(RunReason::FullRunDue)
-            } else {
-                let verdict = judge(rules.technique, &candidate, &versions, element);
-                rules.refine(verdict, class, known, &mut graph.borrow_mut())
+            facts: OrderFacts {
+                history: History::of(outcomes.map(|event| event.ending.outcome)),
+                uses: (rules.nearness && verdict.is_run())
+                    .then(|| changed_uses(&records, &versions, &changed))
+                    .flatten(),
             },
+            verdict,
             millis: known
                 .and_then(|test| test.history.first())
                 .map(|event| event.ending.millis),
@@ -151,6 +185,44 @@ impl Rules<'_> {
         };
         test.history.iter().any(failed)
     }
+}
+
+/// Gives each element that has changed a number, by the versions of it that are
+/// no longer there.
+fn number_elements(
+    stale: &RoaringBitmap,
+    element: impl Fn(u32) -> Option<Element>,
+) -> HashMap<u32, u32> {
+    let mut numbers: BTreeMap<Element, u32> = BTreeMap::new();
+    let mut of_version = HashMap::new();
+    for version in stale {
+        if let Some(element) = element(version) {
+            let next = numbers.len() as u32;
+            of_version.insert(version, *numbers.entry(element).or_insert(next));
+        }
+    }
+    of_version
+}
+
+/// What of a test's uses has changed, by the record that says it best.
+fn changed_uses(
+    records: &[RecordEvidence<'_>],
+    versions: &Versions,
+    numbers: &HashMap<u32, u32>,
+) -> Option<ChangedUses> {
+    let of_today = records
+        .iter()
+        .find(|record| record.is_of_this_environment());
+    let uses = of_today.or(records.first())?.uses().ok()?;
+    let total = uses.len() as usize;
+    let changed = uses & &versions.stale;
+    let mut changed: Vec<u32> = changed
+        .iter()
+        .filter_map(|version| numbers.get(&version).copied())
+        .collect();
+    changed.sort_unstable();
+    changed.dedup();
+    Some(ChangedUses { changed, total })
 }
 
 /// The test classes, those that are nested in one counting as it.

@@ -22,6 +22,7 @@ fn silent_is_recorded(ran: &str, end: RunEnd) -> bool {
     fs::write(classes.join("p/Silent.class"), "any bytes").unwrap();
     let snapshot = Snapshot::take(std::slice::from_ref(&classes), Settings::new(root, 8));
     let settings = RunSettings {
+        order: fewest_run::OrderSettings::default(),
         root: root.to_owned(),
         technique: Technique::Hybrid,
         file: ProjectFile::default(),
@@ -38,6 +39,7 @@ fn silent_is_recorded(ran: &str, end: RunEnd) -> bool {
     let task = run.path().join("0001-core");
     fs::create_dir_all(task.join("traces")).unwrap();
     let request = TaskRequest {
+        test_sources: Vec::new(),
         format: FORMAT,
         module: "core".into(),
         task: "surefire:test@default-test".into(),
@@ -55,12 +57,14 @@ fn silent_is_recorded(ran: &str, end: RunEnd) -> bool {
     };
     request.write(&task).unwrap();
     let planned = |class: &str| PlannedTest {
+        left_out: None,
         class: class.into(),
         run: true,
         reasons: Vec::new(),
         millis: None,
     };
     let plan = Plan {
+        order: Vec::new(),
         tests: vec![planned("p/ATest"), planned("p/Silent")],
         class_path: Fingerprint::combine(
             b"class path",

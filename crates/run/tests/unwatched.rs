@@ -21,6 +21,7 @@ fn merge_report(root: &Path, collect: bool) -> Merged {
     fs::create_dir_all(&reports).unwrap();
     fs::write(reports.join("TEST-p.ATest.xml"), REPORT).unwrap();
     let settings = RunSettings {
+        order: fewest_run::OrderSettings::default(),
         root: root.to_owned(),
         technique: Technique::Hybrid,
         file: ProjectFile::default(),
@@ -37,6 +38,7 @@ fn merge_report(root: &Path, collect: bool) -> Merged {
     let task = run.path().join("0001-core");
     fs::create_dir(&task).unwrap();
     let request = TaskRequest {
+        test_sources: Vec::new(),
         format: FORMAT,
         module: "core".into(),
         task: "surefire:test@default-test".into(),

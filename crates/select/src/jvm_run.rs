@@ -33,6 +33,9 @@ pub struct TestRun {
     pub class: ClassName,
     pub outcome: Outcome,
     pub millis: u64,
+    /// When its last test had ended, in milliseconds since 1970; when it began
+    /// if none has.
+    pub ended_at: u64,
     /// How many tests ended in it.
     pub tests: u32,
     pub doubts: Vec<String>,
@@ -65,6 +68,8 @@ pub(crate) struct Place<'a> {
 /// A window while the trace is read.
 struct Window {
     test: usize,
+    /// When it was opened, in milliseconds since 1970.
+    at: u64,
     closed: bool,
     /// An [`Event::Late`] is still due.
     lingers: bool,
@@ -107,12 +112,14 @@ impl JvmRun {
                 self.things.insert(id, thing);
             }
             Event::Opened(open) => {
-                let test = self.test_index(&open.class);
+                let at = self.jvm.started_at.saturating_add(open.at);
+                let test = self.test_index(&open.class, at);
                 self.windows.insert(open.window, test);
                 windows.insert(
                     open.window,
                     Window {
                         test,
+                        at,
                         closed: false,
                         lingers: false,
                     },
@@ -126,6 +133,9 @@ impl JvmRun {
                     test.outcome = test.outcome.max(close.outcome);
                     test.millis += close.millis;
                     test.tests += close.tests;
+                    if close.tests > 0 {
+                        test.ended_at = window.at.saturating_add(close.millis);
+                    }
                     test.used.add(&close.uses);
                 }
             }
@@ -167,7 +177,7 @@ impl JvmRun {
         }
     }
 
-    fn test_index(&mut self, class: &ClassName) -> usize {
+    fn test_index(&mut self, class: &ClassName, at: u64) -> usize {
         if let Some(index) = self.tests.iter().position(|test| test.class == *class) {
             return index;
         }
@@ -175,6 +185,7 @@ impl JvmRun {
             class: class.clone(),
             outcome: Outcome::Passed,
             millis: 0,
+            ended_at: at,
             tests: 0,
             doubts: Vec::new(),
             used: Numbers::default(),

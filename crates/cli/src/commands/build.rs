@@ -1,5 +1,6 @@
 //! `fewest mvn`, `fewest exec` and `fewest shadow`: a build with fewer tests.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
@@ -9,7 +10,12 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{Args, Subcommand, ValueEnum};
-use fewest_run::{Launch, LaunchOptions, Launched, Merged, Notice, Overview, cache_folder};
+use fewest_model::TestId;
+use fewest_order::{Budget, ParseAlgorithmError, Shard};
+use fewest_run::{
+    LastRun, Launch, LaunchOptions, Launched, Merged, Notice, OrderBy, Overview, Project, Target,
+    cache_folder,
+};
 use fewest_select::Technique;
 use fewest_store::ReadError;
 use serde_json::json;
@@ -18,14 +24,24 @@ use crate::screen::Screen;
 use crate::summary::{self, Shadow};
 
 /// Options that every way to run tests has.
-#[derive(Args)]
+#[derive(Args, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
-struct BuildOptions {
+pub(crate) struct BuildOptions {
     /// How to tell which tests can be affected: all, file, hybrid,
     /// hybrid-lookup, hybrid-block, static or static-full [default: what
     /// `fewest.toml` says, or else hybrid].
     #[arg(long, value_name = "NAME")]
     technique: Option<Technique>,
+    #[command(flatten)]
+    order: OrderOptions,
+    /// Run only so much, the best first: a time as `90s` or `5m`, a share of
+    /// the run time as `25%`, or a number as `50-tests`. The rest stays due.
+    #[arg(long, value_name = "BUDGET")]
+    budget: Option<Budget>,
+    /// Run only one of several parts, as `3/8`. Parts of the same tests with
+    /// the same records are disjoint, and together they are complete.
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
     /// When to learn what tests use [default: now].
     #[arg(long, value_name = "WHEN", value_enum)]
     collect: Option<Collect>,
@@ -57,6 +73,28 @@ impl BuildOptions {
         };
         self.collect.unwrap_or(default)
     }
+}
+
+/// In which order tests run.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct OrderOptions {
+    /// In which order tests run: smart, nearest, history, quick, fast-pw,
+    /// fast-one, fast-log, fast-sqrt, fast-all, random, or none for the build's
+    /// own [default: what `fewest.toml` says, or else smart].
+    #[arg(long, value_name = "NAME", value_parser = order_by)]
+    pub(crate) order: Option<OrderBy>,
+    /// Decides between tests that are equally good to run next.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) seed: Option<u64>,
+    /// Put all tests in order and then drop those that do not run, instead of
+    /// ordering only those that do.
+    #[arg(long)]
+    pub(crate) order_all_first: bool,
+}
+
+fn order_by(text: &str) -> Result<OrderBy, String> {
+    text.parse()
+        .map_err(|error: ParseAlgorithmError| format!("{error}, none"))
 }
 
 /// When to learn what tests use.
@@ -143,34 +181,85 @@ pub(crate) fn shadow(command: &ShadowCommand) -> Result<ExitCode> {
     }
 }
 
+/// Run only the tests that failed or were left out last time.
+///
+/// Starts the last command once more. Test classes that passed, or that the
+/// last run had no reason to run, are left out; what other shards run is
+/// theirs.
+#[derive(Args)]
+pub(crate) struct RerunArgs {
+    /// Write what happened with each test to a file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Say nothing unless something is wrong.
+    #[arg(long, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say of each test why it ran.
+    #[arg(long)]
+    verbose: bool,
+}
+
+pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode> {
+    let here = std::env::current_dir().context("failed to find the current directory")?;
+    let last = LastRun::read(&Project::around(&here))?;
+    let screen = Screen::new(args.quiet, args.verbose);
+    if last.due.is_empty() {
+        screen.say("nothing failed and nothing was left out last time");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let options = BuildOptions {
+        technique: Some(last.technique),
+        order: OrderOptions {
+            order: Some(last.order),
+            seed: Some(last.seed),
+            order_all_first: false,
+        },
+        report: args.report.clone(),
+        quiet: args.quiet,
+        verbose: args.verbose,
+        ..BuildOptions::default()
+    };
+    let build = Build {
+        screen,
+        options: &options,
+        shadow: false,
+        target: last.target,
+        directory: Some(last.directory),
+        only: Some(last.due),
+    };
+    build.run()
+}
+
 /// One build, in one run or two.
 struct Build<'a> {
     options: &'a BuildOptions,
     shadow: bool,
-    target: Target<'a>,
+    target: Target,
+    /// Where to run it, if not here.
+    directory: Option<PathBuf>,
+    /// The only tests that are to run.
+    only: Option<BTreeSet<TestId>>,
     screen: Screen,
-}
-
-enum Target<'a> {
-    Maven(&'a [OsString]),
-    Command(&'a [OsString]),
 }
 
 impl<'a> Build<'a> {
     fn of_maven(args: &'a MvnArgs, shadow: bool) -> Self {
-        Self::new(&args.options, shadow, Target::Maven(&args.args))
+        Self::new(&args.options, shadow, Target::Maven(args.args.clone()))
     }
 
     fn of_command(args: &'a ExecArgs, shadow: bool) -> Self {
-        Self::new(&args.options, shadow, Target::Command(&args.command))
+        let target = Target::Command(args.command.clone());
+        Self::new(&args.options, shadow, target)
     }
 
-    fn new(options: &'a BuildOptions, shadow: bool, target: Target<'a>) -> Self {
+    fn new(options: &'a BuildOptions, shadow: bool, target: Target) -> Self {
         Self {
             screen: Screen::new(options.quiet, options.verbose),
             options,
             shadow,
             target,
+            directory: None,
+            only: None,
         }
     }
 
@@ -196,6 +285,11 @@ impl<'a> Build<'a> {
         let folder = launch.project_folder();
         let launched = self.run_launch(launch)?;
         self.tell(&launched, readable);
+        if let Ok(merged) = &launched.merged
+            && !self.shadow
+        {
+            self.keep_for_rerun(merged);
+        }
         if let (Some(path), Ok(merged)) = (&self.options.report, &launched.merged) {
             let written = self.write_report(path, merged, &launched);
             if let Err(error) = written {
@@ -233,6 +327,12 @@ impl<'a> Build<'a> {
     fn launch_options(&self) -> LaunchOptions {
         LaunchOptions {
             technique: self.options.technique,
+            order: self.options.order.order,
+            seed: self.options.order.seed,
+            order_all_first: self.options.order.order_all_first,
+            budget: self.options.budget,
+            shard: self.options.shard,
+            only: self.only.clone(),
             shadow: self.shadow,
             collect: self.options.collect() == Collect::Now,
             quiet: self.options.quiet,
@@ -248,9 +348,28 @@ impl<'a> Build<'a> {
         Ok(launched?)
     }
 
+    fn directory(&self) -> Result<PathBuf> {
+        match &self.directory {
+            Some(directory) => Ok(directory.clone()),
+            None => std::env::current_dir().context("failed to find the current directory"),
+        }
+    }
+
+    /// Keeps for `fewest rerun` what failed and what was left out.
+    fn keep_for_rerun(&self, merged: &Merged) {
+        let kept = self.directory().and_then(|directory| {
+            let last = LastRun::of(self.target.clone(), directory, merged);
+            Ok(last.keep(&merged.project)?)
+        });
+        if let Err(error) = kept {
+            let text = format!("`fewest rerun` will not know of this run: {error:#}");
+            self.screen.detail(&text);
+        }
+    }
+
     fn prepare(&self, options: &LaunchOptions) -> Result<Launch> {
-        let directory = std::env::current_dir().context("failed to find the current directory")?;
-        let launch = match self.target {
+        let directory = self.directory()?;
+        let launch = match &self.target {
             Target::Maven(args) => Launch::of_maven(options, &directory, args),
             Target::Command(command) => Launch::of_command(options, &directory, command),
         };
@@ -295,7 +414,7 @@ impl<'a> Build<'a> {
         let out = File::create(log).with_context(cannot_write)?;
         let err = out.try_clone().with_context(cannot_write)?;
         let program = std::env::current_exe().context("failed to find this program's own file")?;
-        let (word, args) = match self.target {
+        let (word, args) = match &self.target {
             Target::Maven(args) => ("mvn", args),
             Target::Command(command) => ("exec", command),
         };
@@ -370,6 +489,15 @@ impl<'a> Build<'a> {
             }
         } else {
             self.screen.say(&summary::closing(merged));
+            if let Some(line) = summary::left_out(merged) {
+                self.screen.warn(&line);
+            }
+        }
+        if let Some(line) = summary::first_failure(merged) {
+            self.screen.say(&line);
+        }
+        if merged.order.followed == Some(false) {
+            self.screen.say(summary::OWN_ORDER);
         }
     }
 
@@ -380,6 +508,11 @@ impl<'a> Build<'a> {
                 "run" => {
                     let reasons = test.reasons.join(", ");
                     self.screen.detail(&format!("{name} ran: {reasons}"));
+                }
+                "left-out" => {
+                    let reasons = test.reasons.join(", ");
+                    self.screen
+                        .detail(&format!("{name} left out, still due: {reasons}"));
                 }
                 _ => self.screen.detail(&format!("{name} left out")),
             }
@@ -422,6 +555,7 @@ impl<'a> Build<'a> {
             "technique": merged.technique.name(),
             "shadow": self.shadow,
             "interrupted": launched.interrupted_by.is_some(),
+            "order": merged.order,
             "tests": merged.tests,
             "warnings": merged.warnings,
         });

@@ -8,7 +8,9 @@ mod doctor;
 mod fingerprint;
 mod init;
 mod replay;
+mod order;
 mod select;
+mod shard_plan;
 mod status;
 mod trace;
 mod why;
@@ -39,7 +41,9 @@ enum Command {
     Exec(build::ExecArgs),
     #[command(subcommand)]
     Shadow(build::ShadowCommand),
+    Rerun(build::RerunArgs),
     Select(select::SelectArgs),
+    ShardPlan(shard_plan::ShardPlanArgs),
     Why(why::WhyArgs),
     Covers(covers::CoversArgs),
     Status(status::StatusArgs),
@@ -48,6 +52,7 @@ enum Command {
     Replay(replay::ReplayArgs),
     Diff(diff::DiffArgs),
     Fingerprint(fingerprint::FingerprintArgs),
+    Order(order::OrderArgs),
     #[command(subcommand)]
     Trace(trace::TraceCommand),
     #[command(hide = true)]
@@ -59,7 +64,9 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Mvn(args) => build::mvn(&args),
         Command::Exec(args) => build::exec(&args),
         Command::Shadow(command) => build::shadow(&command),
+        Command::Rerun(args) => build::rerun(&args),
         Command::Select(args) => select::run(&args),
+        Command::ShardPlan(args) => shard_plan::run(&args),
         Command::Why(args) => why::run(&args),
         Command::Covers(args) => covers::run(&args),
         Command::Status(args) => status::run(&args),
@@ -68,6 +75,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Replay(args) => replay::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Fingerprint(args) => fingerprint::run(&args),
+        Command::Order(args) => order::run(&args),
         Command::Trace(command) => trace::run(command),
         Command::Ask(args) => ask::run(&args),
     }

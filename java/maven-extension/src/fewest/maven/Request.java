@@ -111,6 +111,7 @@ final class Request {
         members.put("basedir", project.getBasedir());
         members.put("classpath", classPath());
         members.put("testClasses", testClasses);
+        members.put("testSources", project.getTestCompileSourceRoots());
         members.put("runAll", runAll);
         members.put("reports", reports());
         members.put("startedAt", startedAt);

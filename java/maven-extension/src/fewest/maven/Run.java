@@ -25,6 +25,9 @@ final class Run {
      */
     final Map<String, Map<?, ?>> answers = new ConcurrentHashMap<>();
 
+    /** The task folders of these answers. */
+    final Map<String, File> folders = new ConcurrentHashMap<>();
+
     private final AtomicInteger tasks = new AtomicInteger();
     private final Set<File> freshSummaries = ConcurrentHashMap.newKeySet();
 

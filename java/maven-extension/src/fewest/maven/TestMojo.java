@@ -74,6 +74,32 @@ final class TestMojo {
         }
     }
 
+    /** Sets a parameter, which {@link #restore} leaves as it is then. */
+    void replace(String name, Object value) {
+        assign(field(name), value);
+    }
+
+    boolean hasField(String name) {
+        return field(name) != null;
+    }
+
+    /** The declared type of a field, or null if there is none. */
+    Class<?> typeOf(String name) {
+        Field field = field(name);
+        return field == null ? null : field.getType();
+    }
+
+    /** Takes back what was set since a mark was made by {@link #mark}. */
+    void restore(int mark) {
+        while (undo.size() > mark) {
+            undo.pop().run();
+        }
+    }
+
+    int mark() {
+        return undo.size();
+    }
+
     /** Calls a method without parameters. */
     Object call(String name) {
         return call(mojo, name);

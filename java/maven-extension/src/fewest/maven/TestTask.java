@@ -49,14 +49,17 @@ final class TestTask {
         String identity = request.identity();
         Map<?, ?> answer = run.answers.get(identity);
         boolean again = answer != null;
+        File folder = run.folders.get(identity);
         if (!again) {
-            File folder = run.newTaskFolder(event.getProject().getArtifactId());
+            folder = run.newTaskFolder(event.getProject().getArtifactId());
             write(new File(folder, "request.json"), Json.write(request.members(testClasses, runAll)));
             answer = ask(folder);
             run.answers.put(identity, answer);
+            run.folders.put(identity, folder);
         }
         List<String> skip = strings(answer, "skip");
         List<String> jvmArgs = strings(answer, "jvmArgs");
+        List<String> order = answer.get("order") == null ? new ArrayList<>() : strings(answer, "order");
         List<String> lines = strings(answer, "lines");
         if (runAll != null) {
             lines.add(label() + ": " + runAll + ", so all of them run");
@@ -64,6 +67,7 @@ final class TestTask {
         }
         try {
             apply(testClasses, Excludes.nameable(skip), jvmArgs, lines);
+            order(testClasses, order, folder, lines);
         } catch (RuntimeException e) {
             mojo.restore();
             throw e;
@@ -103,6 +107,28 @@ final class TestTask {
         if (!jvmArgs.isEmpty()) {
             fork(lines);
             mojo.set("argLine", ArgLine.append(mojo.text("argLine"), jvmArgs));
+        }
+    }
+
+    /** Whatever hinders the order, the tests run. */
+    private void order(
+            List<String> testClasses, List<String> order, File folder, List<String> lines) {
+        if (testClasses == null || order.size() < 2 || Boolean.TRUE.equals(mojo.get("skip"))) {
+            return;
+        }
+        RunOrder runOrder = new RunOrder(mojo, event.getExecution().getVersion(), folder);
+        String own = runOrder.reasonToKeep();
+        int mark = mojo.mark();
+        try {
+            if (own == null) {
+                runOrder.apply(testClasses, order);
+            }
+        } catch (IOException | RuntimeException e) {
+            mojo.restore(mark);
+            own = String.valueOf(e.getMessage()).split("\\R", 2)[0];
+        }
+        if (own != null) {
+            lines.add(label() + ": the tests run in the build's own order: " + own);
         }
     }
 

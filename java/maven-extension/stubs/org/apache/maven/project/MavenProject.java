@@ -17,6 +17,8 @@ public class MavenProject {
 
     public native Properties getProperties();
 
+    public native List<String> getTestCompileSourceRoots();
+
     public native Set<Artifact> getArtifacts();
 
     public native List<String> getTestClasspathElements()
