@@ -113,6 +113,7 @@ mod jvm {
             insta::assert_snapshot!(screen(&again), @r"
             fewest: hybrid, 2 test classes
             fewest: 1 run, 1 proven unaffected, 0 doubts; [time] instead of about [time]
+            fewest: first failure after [time], the first of 1 test class
             exit 1
             ");
         });
@@ -130,14 +131,26 @@ mod jvm {
         {
           "format": 1,
           "interrupted": false,
+          "order": {
+            "apfd": null,
+            "apfdByCost": null,
+            "budget": null,
+            "by": "smart",
+            "firstFailure": null,
+            "followed": null,
+            "seed": 0,
+            "shard": null
+          },
           "shadow": false,
           "technique": "hybrid",
           "tests": [
             {
               "doubts": [],
+              "leftOut": null,
               "millis": "[millis]",
               "module": "",
               "outcome": "passed",
+              "place": 1,
               "proven": false,
               "reasons": [
                 "Complex.negate() changed"
@@ -148,9 +161,11 @@ mod jvm {
             },
             {
               "doubts": [],
+              "leftOut": null,
               "millis": "[millis]",
               "module": "",
               "outcome": null,
+              "place": null,
               "proven": true,
               "reasons": [],
               "recorded": false,
@@ -191,6 +206,7 @@ mod jvm {
             insta::assert_snapshot!(fails, @r"
             fewest: hybrid, 3 test classes
             fewest: shadow: 1 of the 3 that would have been left out FAILED: PipeTest. Either the test is flaky, or its failure has a cause that fewest does not see; `fewest why` tells what is known of it
+            fewest: first failure after [time], the third of 3 test classes
             exit 1
             ");
         });

@@ -156,6 +156,7 @@ mod jvm {
             fewest: hybrid, no records yet: everything runs and is recorded
             fewest: no proof, so they run again: AddTest, NegateTest, SleepTest (its JVM did not end in an orderly way)
             fewest: 3 run, 0 proven unaffected, 3 doubts; [time]
+            fewest: first failure after [time], the third of 3 test classes
             exit 137
             ");
             insta::assert_snapshot!(screen(&again), @r"

@@ -102,6 +102,7 @@ impl Stage {
 
     fn settings(&self, technique: Technique) -> RunSettings {
         RunSettings {
+            order: fewest_run::OrderSettings::default(),
             root: self.root.path().to_owned(),
             technique,
             file: ProjectFile::default(),
@@ -118,6 +119,7 @@ impl Stage {
 
     fn request(&self) -> TaskRequest {
         TaskRequest {
+            test_sources: Vec::new(),
             format: FORMAT,
             module: "core".into(),
             task: "surefire:test@default-test".into(),

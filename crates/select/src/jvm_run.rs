@@ -34,7 +34,7 @@ pub struct TestRun {
     pub outcome: Outcome,
     pub millis: u64,
     /// When its last test had ended, in milliseconds since 1970; when it began
-    /// if none has.
+    /// if none has, and after all others if it did not come to its end.
     pub ended_at: u64,
     /// How many tests ended in it.
     pub tests: u32,
@@ -92,10 +92,13 @@ impl JvmRun {
                 .or_default()
                 .push(index);
         }
+        let latest = run.tests.iter().map(|test| test.ended_at).max();
         for window in windows.into_values() {
             let test = &mut run.tests[window.test];
             if !window.closed {
                 test.outcome = Outcome::Unfinished;
+                // It was still at work when the last other one had ended.
+                test.ended_at = latest.unwrap_or_default().saturating_add(1);
             } else if window.lingers {
                 test.doubts
                     .push("a thread that it left behind was not followed to its end".into());

@@ -493,7 +493,10 @@ impl<'a> Build<'a> {
                 self.screen.warn(&line);
             }
         }
-        if let Some(line) = summary::first_failure(merged) {
+        // What was cut short has not failed.
+        if let Some(line) = summary::first_failure(merged)
+            && launched.interrupted_by.is_none()
+        {
             self.screen.say(&line);
         }
         if merged.order.followed == Some(false) {

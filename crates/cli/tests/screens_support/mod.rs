@@ -187,6 +187,7 @@ pub(crate) fn filters(project: &Path) -> insta::Settings {
         r"\d+:\d\d instead of about \d+:\d\d",
         "[time] instead of about [time]",
     );
+    settings.add_filter(r"failure after \d+:\d\d", "failure after [time]");
     settings.add_filter(r"doubts?; \d+:\d\d", "doubts; [time]");
     settings.add_filter(r"(today|yesterday) \d\d:\d\d", "[moment]");
     settings.add_filter(
