@@ -109,7 +109,7 @@ fn files_of_any_language_are_put_in_order() {
             "def test_{number}():\n    assert f({}) == 1\n",
             "x".repeat(number)
         );
-        let path = project.path(&format!("tests/deep/t{number:02}.py"));
+        let path = project.path(format!("tests/deep/t{number:02}.py"));
         fs::write(path, text).unwrap();
     }
     fs::write(project.path("tests/deep/.hidden/no.py"), "no").unwrap();
