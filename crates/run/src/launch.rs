@@ -22,7 +22,7 @@ use crate::child::run_to_end;
 use crate::merge::{MergeError, Merged, Progress, RunEnd, merge, merge_telling};
 use crate::order_settings::{OrderBy, OrderSettings};
 use crate::project::{Project, cache_folder};
-use crate::run_folder::{BackgroundMark, RunFolder, RunFolderError, RunSettings};
+use crate::run_folder::{BackgroundMark, RunFolder, RunFolderError, RunSettings, statistics_files};
 use crate::settings::{ProjectFile, ProjectFileError};
 
 /// What the user asks of a run.
@@ -356,12 +356,8 @@ fn end_background_runs(project: &Project) -> Vec<String> {
 /// the module's own folder.
 fn remove_statistics(folder: &RunFolder) {
     for task in folder.tasks().unwrap_or_default() {
-        let files = fs::read_to_string(task.join("statistics-file")).unwrap_or_default();
-        for path in files.lines().map(Path::new) {
-            let name = path.file_name().map(|name| name.to_string_lossy());
-            if name.is_some_and(|name| name.starts_with(".surefire-")) {
-                let _ = fs::remove_file(path);
-            }
+        for file in statistics_files(&task) {
+            let _ = fs::remove_file(file);
         }
     }
 }

@@ -30,7 +30,7 @@ use crate::named_classes::SnapshotNames;
 use crate::order_report::OrderReport;
 use crate::plan::{LeftOut, Plan, PlannedTest};
 use crate::project::Project;
-use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
+use crate::run_folder::{RunFolder, RunFolderError, RunSettings, statistics_files};
 use crate::tests_of_task::outermost_classes;
 
 #[derive(Debug, Error)]
@@ -272,7 +272,7 @@ impl Task {
         if settings.technique.is_static() {
             task.go_by_class_files();
         }
-        task.drop_ignored_files(settings);
+        task.drop_ignored_files(settings, &statistics_files(folder));
         task.doubt_changes();
         if !settings.collect {
             task.doubt_everything();
@@ -465,14 +465,16 @@ impl Task {
         }
     }
 
-    /// Takes out what the project does not want to count, and the reports that
-    /// the build writes: they are a result of the run.
-    fn drop_ignored_files(&mut self, settings: &RunSettings) {
+    /// Takes out what the project does not want to count, the reports that the
+    /// build writes, which are a result of the run, and the files by which it
+    /// was told an order.
+    fn drop_ignored_files(&mut self, settings: &RunSettings, own: &BTreeSet<PathBuf>) {
         let reports = self.request.reports.clone();
         let counts = |path: &Arc<str>| {
             let is_report = |reports: &PathBuf| Path::new(&**path).starts_with(reports);
             !settings.file.ignores(&relative(path, &settings.root))
                 && !reports.as_ref().is_some_and(is_report)
+                && !own.contains(Path::new(&**path))
         };
         for result in self.runs.values_mut() {
             result.uses.files.retain(|path, _| counts(path));

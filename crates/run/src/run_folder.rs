@@ -1,5 +1,6 @@
 //! The folder of one run: its settings, and a folder for each task in it.
 
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -215,6 +216,21 @@ impl RunFolder {
         folders.sort();
         folders.into_iter().map(Self::at).collect()
     }
+}
+
+/// The files by which Surefire was told the order of a task's tests. It looks
+/// for them in the module's own folder.
+pub(crate) fn statistics_files(task: &Path) -> BTreeSet<PathBuf> {
+    let files = fs::read_to_string(task.join("statistics-file")).unwrap_or_default();
+    let is_statistics = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        name.is_some_and(|name| name.starts_with(".surefire-"))
+    };
+    files
+        .lines()
+        .map(PathBuf::from)
+        .filter(is_statistics)
+        .collect()
 }
 
 /// Makes a folder for one's own eyes: environment variables are written there.
