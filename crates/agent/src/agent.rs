@@ -21,6 +21,7 @@ use crate::hooks::{self, Hook};
 use crate::instrument::{self, ClassBlocks, InstrumentError, Probing};
 use crate::jvmti::{self, Global, Jni, Jvmti, Local, ProbeArrays};
 use crate::ledger::Ledger;
+use crate::methods::{self, MethodNames};
 use crate::output::Output;
 use crate::receivers::Receivers;
 use crate::registry::{PROBES_PER_HOLDER, Registry};
@@ -71,6 +72,7 @@ pub(crate) struct Agent {
     /// Threads that were not started by Java.
     native_threads: Mutex<BTreeSet<u64>>,
     left_out: OnceLock<HashSet<ClassName>>,
+    left_out_methods: OnceLock<MethodNames>,
     /// TestNG's contexts, and whether all of their tests have to run.
     testng_contexts: Mutex<Vec<(Global, bool)>>,
     /// Tests that were counted while a suite of the JUnit Platform ran, which
@@ -90,6 +92,8 @@ struct OpenCall {
     /// `None` where the call concerns no test of its own.
     class: Option<ClassName>,
     window: Option<u32>,
+    /// The window of a method of the class, within the other one.
+    method_window: Option<u32>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -117,6 +121,7 @@ impl Agent {
             calls: Mutex::default(),
             native_threads: Mutex::default(),
             left_out: OnceLock::new(),
+            left_out_methods: OnceLock::new(),
             testng_contexts: Mutex::default(),
             counted_in_suite: Mutex::default(),
             files: OnceLock::new(),
@@ -460,6 +465,9 @@ impl Agent {
             self.shared(jni, Ledger::begin_shared);
             return false;
         }
+        if hook == Hook::JUnit4Leaf && !self.config.methods {
+            return false;
+        }
         let frameworks = Frameworks {
             jni,
             jvmti: self.jvmti,
@@ -481,15 +489,65 @@ impl Agent {
             }
             subject = None;
         }
+        let method = match (&subject, object) {
+            (Some(_), Some(object)) if self.config.methods => frameworks.method(hook, object),
+            _ => None,
+        };
+        if let (Some(found), Some(object), Some(method)) = (&subject, object, &method)
+            && self.leaves_out_method(frameworks, hook, &found.class, method, listener)
+        {
+            let around = self.windows_around(thread, Some(&found.class));
+            let mut ledger = lock(&self.ledger);
+            ledger.leave_out_part(&found.class, &around);
+            self.write(&mut ledger);
+            drop(ledger);
+            methods::telling(|| frameworks.tell_left_out(hook, object, listener));
+            return true;
+        }
         let class = subject.as_ref().map(|subject| subject.class.clone());
         let window = subject.map(|subject| self.open_window(jni, subject, hook, thread));
+        let method_window = match (&class, method) {
+            (Some(class), Some(method)) => Some(self.open_method(jni, class, &method)),
+            _ => None,
+        };
         lock(&self.calls).push(OpenCall {
             hook,
             thread,
             class,
             window,
+            method_window,
         });
         false
+    }
+
+    /// Whether a test method need not run.
+    fn leaves_out_method(
+        &self,
+        frameworks: Frameworks<'_>,
+        hook: Hook,
+        class: &ClassName,
+        method: &str,
+        listener: Option<Local<'_>>,
+    ) -> bool {
+        // A JVM that a test has started is a part of the test.
+        if self.config.parent.is_some() {
+            return false;
+        }
+        let left_out = self
+            .left_out_methods
+            .get_or_init(|| ask::methods_to_leave_out(&self.task_folder()));
+        left_out.contains(class, method) && !self.testng_needs_all(frameworks, hook, listener)
+    }
+
+    fn open_method(&self, jni: Jni<'_>, class: &ClassName, method: &str) -> u32 {
+        let mut ledger = lock(&self.ledger);
+        if let Some(window) = ledger.join(class, Some(method)) {
+            return window;
+        }
+        self.add_hits(jni, &mut ledger);
+        let window = ledger.open(class.clone(), Some(method.into()), self.now());
+        self.write(&mut ledger);
+        window
     }
 
     /// Runners may describe themselves by names that are no classes.
@@ -505,7 +563,6 @@ impl Agent {
     }
 
     fn open_window(&self, jni: Jni<'_>, subject: Subject, hook: Hook, thread: u64) -> u32 {
-        let method = subject.method.filter(|_| self.config.methods);
         let around = self.windows_around(thread, Some(&subject.class));
         self.begin_trace();
         let mut ledger = lock(&self.ledger);
@@ -515,7 +572,7 @@ impl Agent {
         if around.is_empty() {
             ledger.thread_runs_tests(thread);
         }
-        if let Some(window) = ledger.join(&subject.class, method.as_deref()) {
+        if let Some(window) = ledger.join(&subject.class, None) {
             return window;
         }
         if ledger.is_lingering() {
@@ -524,7 +581,7 @@ impl Agent {
             ledger = lock(&self.ledger);
         }
         self.add_hits(jni, &mut ledger);
-        let window = ledger.open(subject.class, method.map(Into::into), self.now());
+        let window = ledger.open(subject.class, None, self.now());
         self.write(&mut ledger);
         window
     }
@@ -556,15 +613,19 @@ impl Agent {
             return self.shared(jni, Ledger::end_shared);
         }
         let thread = self.this_thread(jni);
-        let window = {
+        let call = {
             let mut calls = lock(&self.calls);
             let own = |call: &OpenCall| call.hook as i32 == hook && call.thread == thread;
-            calls
-                .iter()
-                .rposition(own)
-                .and_then(|at| calls.remove(at).window)
+            calls.iter().rposition(own).map(|at| calls.remove(at))
         };
-        let Some(window) = window else { return };
+        let Some(call) = call else { return };
+        let windows = call.method_window.into_iter().chain(call.window);
+        for window in windows {
+            self.leave_window(jni, window, thrown);
+        }
+    }
+
+    fn leave_window(&self, jni: Jni<'_>, window: u32, thrown: bool) {
         if thrown {
             // Frameworks catch what tests throw. What they let through, as
             // when memory runs out, ends the test without a word about it.
@@ -616,7 +677,8 @@ impl Agent {
             Some(Hook::JUnit4Assumption) => {
                 self.outcome(jni, frameworks.junit4_failure(first), Outcome::Skipped);
             }
-            Some(Hook::JUnit4Ignored) => self.ignored(jni, frameworks.junit4(first)),
+            Some(Hook::JUnit4Ignored | Hook::PlatformSkipped) if methods::is_telling() => {}
+            Some(Hook::JUnit4Ignored) => self.junit4_ignored(frameworks, first),
             // JUnit 4 tells of these too, if it runs them.
             Some(Hook::JUnit3Finished) if !self.is_in_runner(self.this_thread(jni)) => {
                 self.count_test(jni, frameworks.junit3(first));
@@ -663,6 +725,24 @@ impl Agent {
             .any(|call| call.hook == Hook::PlatformSuite);
         // The hash code of a descriptor is that of its name.
         in_suite && !lock(&self.counted_in_suite).insert(frameworks.jni.hash_code(descriptor))
+    }
+
+    fn junit4_ignored(&self, frameworks: Frameworks<'_>, description: Local<'_>) {
+        let subject = frameworks.junit4(description);
+        if self.config.methods
+            && let Some(subject) = &subject
+            && let Some(method) = frameworks.method(Hook::JUnit4Leaf, description)
+            && !self.is_left_out(&subject.class)
+        {
+            let hook = Hook::JUnit4Leaf;
+            if self.leaves_out_method(frameworks, hook, &subject.class, &method, None) {
+                return;
+            }
+            let mut ledger = lock(&self.ledger);
+            ledger.add_method_that_is_off(subject.class.clone(), method.into(), self.now());
+            self.write(&mut ledger);
+        }
+        self.ignored(frameworks.jni, subject);
     }
 
     /// A test, or a class, was switched off.
@@ -1012,7 +1092,7 @@ impl Agent {
             Some(parent) => parent.clone(),
             None => ParentWindows {
                 trace: lock(&self.output).file_name()?,
-                windows: lock(&self.ledger).open_windows(),
+                windows: lock(&self.ledger).working_windows(),
             },
         };
         if parent.windows.is_empty() {

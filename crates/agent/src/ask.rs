@@ -14,6 +14,8 @@ use fewest_model::ClassName;
 use fewest_trace::Jvm;
 use serde_json::{Value, json};
 
+use crate::methods::MethodNames;
+
 /// The classes that need not run. No answer, no class.
 pub(crate) fn classes_to_leave_out(
     program: &Path,
@@ -21,6 +23,27 @@ pub(crate) fn classes_to_leave_out(
     jvm: &Jvm,
 ) -> HashSet<ClassName> {
     ask(program, task_folder, jvm).unwrap_or_default()
+}
+
+/// The test methods that need not run, as a build tool or this JVM was told.
+pub(crate) fn methods_to_leave_out(task_folder: &Path) -> MethodNames {
+    let read = || -> Option<MethodNames> {
+        let answer = fs::read(task_folder.join("answer.json")).ok()?;
+        skipped_methods(&serde_json::from_slice(&answer).ok()?)
+    };
+    read().unwrap_or_default()
+}
+
+fn skipped_methods(answer: &Value) -> Option<MethodNames> {
+    if answer.get("format")?.as_u64()? != 1 {
+        return None;
+    }
+    answer
+        .get("skipMethods")?
+        .as_array()?
+        .iter()
+        .map(|name| name.as_str()?.split_once('#'))
+        .collect()
 }
 
 fn ask(program: &Path, task_folder: &Path, jvm: &Jvm) -> Option<HashSet<ClassName>> {
@@ -134,6 +157,19 @@ mod tests {
             jvm_arguments(&words("java -jar x.jar -q")),
             Vec::<String>::new()
         );
+    }
+
+    #[test]
+    fn methods_are_named_with_their_class() {
+        let answer = json!({"format": 1, "skip": [], "skipMethods": ["p/A#m"]});
+        let names = skipped_methods(&answer).unwrap();
+        assert!(names.contains(&ClassName::new("p/A"), "m"));
+        assert!(!names.contains(&ClassName::new("p/A"), "n"));
+        for wrong in [json!(["p/A"]), json!([7]), json!("p/A#m")] {
+            let answer = json!({"format": 1, "skipMethods": wrong});
+            assert!(skipped_methods(&answer).is_none());
+        }
+        assert!(skipped_methods(&json!({"format": 2, "skipMethods": []})).is_none());
     }
 
     #[test]

@@ -47,6 +47,7 @@ impl<'a> Frameworks<'a> {
             Hook::RunnerBuild | Hook::JUnit3Create => self.java_class(object),
             Hook::RunnerRequest => self.class_field(object, c"fTestClass"),
             Hook::JUnit3Run => self.junit3(object),
+            Hook::JUnit4Leaf => self.junit4(object),
             Hook::PlatformNode => {
                 let descriptor = c"Lorg/junit/platform/engine/TestDescriptor;";
                 self.platform(self.jni.field(object, c"testDescriptor", descriptor)?)
@@ -297,8 +298,12 @@ impl<'a> Frameworks<'a> {
         const WHY: &CStr = c"fewest: nothing that it uses has changed";
         let jni = self.jni;
         match hook {
-            Hook::RunnerRun => {
-                if let (Some(notifier), Some(description)) = (listener, self.description(object)) {
+            Hook::RunnerRun | Hook::JUnit4Leaf => {
+                let description = match hook {
+                    Hook::RunnerRun => self.description(object),
+                    _ => Some(object),
+                };
+                if let (Some(notifier), Some(description)) = (listener, description) {
                     let descriptor = c"(Lorg/junit/runner/Description;)V";
                     jni.call_void(notifier, c"fireTestIgnored", descriptor, &[description]);
                 }
@@ -343,7 +348,7 @@ impl<'a> Frameworks<'a> {
             .is_some_and(|method| self.jni.call_boolean(method, c"isTest"))
     }
 
-    fn text(self, object: Local<'a>, method: &CStr) -> Option<String> {
+    pub(crate) fn text(self, object: Local<'a>, method: &CStr) -> Option<String> {
         let text = self.jni.call(object, method, c"()Ljava/lang/String;")?;
         self.jni.string(text)
     }

@@ -45,6 +45,8 @@ pub(crate) enum Hook {
     TestNgFailed,
     TestNgSkipped,
     TestNgFlaky,
+    /// JUnit 4: one test of a class, from its set-up to its tear-down.
+    JUnit4Leaf,
     /// TestNG: a result gets its status, which is added to this number.
     TestNgStatus = 100,
     /// The JDK: members or annotations of a class are looked at.
@@ -81,7 +83,7 @@ impl Hook {
     }
 
     pub(crate) fn from_number(number: i32) -> Option<Self> {
-        const ALL: [Hook; 33] = [
+        const ALL: [Hook; 34] = [
             Hook::RunnerRun,
             Hook::RunnerBuild,
             Hook::RunnerRequest,
@@ -107,6 +109,7 @@ impl Hook {
             Hook::TestNgFailed,
             Hook::TestNgSkipped,
             Hook::TestNgFlaky,
+            Hook::JUnit4Leaf,
             Hook::Reflected,
             Hook::Resource,
             Hook::Named,
@@ -129,6 +132,19 @@ impl Hook {
                 | Self::PlatformNode
                 | Self::PlatformDescriptor
                 | Self::TestNgClass
+                | Self::TestNgMethod
+                | Self::JUnit4Leaf
+        )
+    }
+
+    /// Whether such a call may be for one test method, with what surrounds it.
+    pub(crate) fn is_of_method(self) -> bool {
+        matches!(
+            self,
+            Self::JUnit4Leaf
+                | Self::JUnit3Run
+                | Self::PlatformNode
+                | Self::PlatformDescriptor
                 | Self::TestNgMethod
         )
     }
@@ -169,6 +185,7 @@ pub(crate) fn framework_hook(
     match package {
         "junit/framework" => junit3_hook(class, method, descriptor),
         "org/junit/runner/notification"
+        | "org/junit/runners"
         | "org/junit/runners/model"
         | "org/junit/internal/requests" => junit4_hook(class, method),
         "org/junit/platform/engine/support/hierarchical"
@@ -213,6 +230,7 @@ fn junit4_hook(class: &str, method: &str) -> Option<(Hook, Listen)> {
     Some(match (class, method) {
         ("RunnerBuilder", "safeRunnerForClass") => around(Hook::RunnerBuild, 1),
         ("ClassRequest", "getRunner") => around(Hook::RunnerRequest, 0),
+        ("ParentRunner", "runLeaf") => around_with(Hook::JUnit4Leaf, 2, 3),
         ("RunNotifier", "fireTestFinished") => at(Hook::JUnit4Finished, 1, None),
         ("RunNotifier", "fireTestFailure") => at(Hook::JUnit4Failure, 1, None),
         ("RunNotifier", "fireTestAssumptionFailed") => at(Hook::JUnit4Assumption, 1, None),

@@ -99,8 +99,10 @@ impl Ledger {
     }
 
     fn for_each_open(&mut self, mut each: impl FnMut(&mut UseSet)) {
+        let yielding = self.yielding_windows();
         self.windows
             .iter_mut()
+            .filter(|window| !yielding.contains(&window.number))
             .for_each(|window| each(&mut window.uses));
         self.lingering
             .iter_mut()
@@ -114,6 +116,29 @@ impl Ledger {
         if self.windows.is_empty() || self.shared > 0 {
             each(&mut self.ambient);
         }
+    }
+
+    /// The windows of classes of which a method is running: what is used then
+    /// is the method's. A class keeps what is used outside of its methods, and
+    /// all that is used while threads live that it started there.
+    fn yielding_windows(&self) -> Vec<u32> {
+        self.windows
+            .iter()
+            .filter(|window| self.yields(window) && !self.has_living_threads(window.number))
+            .map(|window| window.number)
+            .collect()
+    }
+
+    /// Whether a window is of a class, and one of a method of it is open.
+    fn yields(&self, window: &Window) -> bool {
+        window.method.is_none() && self.is_in_method(&window.class)
+    }
+
+    /// Whether a method of a class is running.
+    pub(crate) fn is_in_method(&self, class: &ClassName) -> bool {
+        self.windows
+            .iter()
+            .any(|window| window.method.is_some() && window.class == *class)
     }
 
     fn number_of(&mut self, thing: Thing) -> u32 {
@@ -209,6 +234,15 @@ impl Ledger {
         }
     }
 
+    /// The open windows but for classes of which a method is running.
+    pub(crate) fn working_windows(&self) -> Vec<u32> {
+        self.windows
+            .iter()
+            .filter(|window| !self.yields(window))
+            .map(|window| window.number)
+            .collect()
+    }
+
     pub(crate) fn open_windows(&self) -> Vec<u32> {
         self.windows.iter().map(|window| window.number).collect()
     }
@@ -233,7 +267,7 @@ impl Ledger {
                 Some(class) => window.class == *class,
                 None => around.last().is_none_or(|last| window.number == *last),
             };
-            if counts && window.method.is_none() {
+            if counts {
                 window.tests += 1;
             }
         }
@@ -258,8 +292,16 @@ impl Ledger {
         let known =
             |window: &Window| classes.contains(&window.class) || around.contains(&window.number);
         let all = !self.windows.iter().any(known);
+        // What goes wrong in a method says nothing of its class's other ones.
+        let own = |window: &Window| Some(&window.class) == class && self.yields(window);
+        let concerned: Vec<u32> = self
+            .windows
+            .iter()
+            .filter(|window| all || (known(window) && !own(window)))
+            .map(|window| window.number)
+            .collect();
         for window in &mut self.windows {
-            if all || known(window) {
+            if concerned.contains(&window.number) {
                 window.outcome = window.outcome.max(outcome);
             }
         }
@@ -289,6 +331,16 @@ impl Ledger {
     /// A test class is left out. That takes away the proof of what it is a
     /// part of, `around` it.
     pub(crate) fn leave_out(&mut self, class: &ClassName, around: &[u32]) {
+        self.leave_out_part(class, around);
+        if self.left_out.insert(class.clone()) {
+            self.events.push(Event::LeftOut {
+                class: class.clone(),
+            });
+        }
+    }
+
+    /// A test class, or a method of it, is left out of what is `around` it.
+    pub(crate) fn leave_out_part(&mut self, class: &ClassName, around: &[u32]) {
         for window in &self.windows {
             if around.contains(&window.number) && window.class != *class {
                 self.events.push(Event::Doubt {
@@ -297,11 +349,15 @@ impl Ledger {
                 });
             }
         }
-        if self.left_out.insert(class.clone()) {
-            self.events.push(Event::LeftOut {
-                class: class.clone(),
-            });
+    }
+
+    /// A method that is switched off: nothing of it runs.
+    pub(crate) fn add_method_that_is_off(&mut self, class: ClassName, method: Arc<str>, now: u64) {
+        let number = self.open(class, Some(method), now);
+        if let Some(window) = self.windows.last_mut() {
+            window.tests = 1;
         }
+        self.close(number, now);
     }
 
     /// Something that takes away the proof of everything that is open now.
@@ -369,7 +425,7 @@ impl Ledger {
 
     pub(crate) fn thread_started(&mut self, thread: u64) {
         if !self.threads.contains_key(&thread) {
-            let windows = self.open_windows();
+            let windows = self.working_windows();
             self.threads.insert(thread, Thread::Busy(windows));
         }
     }
@@ -404,7 +460,7 @@ impl Ledger {
     /// for nobody, until they are found at work again: then for whatever is
     /// open at that time. Callers have added the probes so far.
     pub(crate) fn threads_rest(&mut self, resting: &BTreeSet<u64>) {
-        let open = self.open_windows();
+        let open = self.working_windows();
         let mut released = Vec::new();
         for (number, thread) in &mut self.threads {
             let now = match (&thread, resting.contains(number)) {
@@ -685,6 +741,41 @@ mod tests {
         let events = ledger.take_events();
         assert_eq!(closed(&events, part).tests, 2);
         assert_eq!(closed(&events, suite).tests, 1);
+    }
+
+    #[test]
+    fn what_a_method_uses_and_comes_to_is_not_its_class_s() {
+        let mut ledger = Ledger::default();
+        let whole = ledger.open(class("ATest"), None, 0);
+        ledger.add_probes(&[1]);
+        let method = ledger.open(class("ATest"), Some("m".into()), 0);
+        ledger.add_probes(&[2]);
+        ledger.add_outcome(Some(&class("ATest")), &[whole], Outcome::Failed);
+        ledger.close(method, 1);
+        ledger.add_probes(&[3]);
+        ledger.close(whole, 1);
+        let events = ledger.take_events();
+        assert_eq!(closed(&events, whole).uses.probes, [1, 3]);
+        assert_eq!(closed(&events, whole).outcome, Outcome::Passed);
+        assert_eq!(closed(&events, method).uses.probes, [2]);
+        assert_eq!(closed(&events, method).outcome, Outcome::Failed);
+    }
+
+    #[test]
+    fn threads_that_a_class_started_work_for_all_of_its_methods() {
+        let mut ledger = Ledger::default();
+        let whole = ledger.open(class("ATest"), None, 0);
+        ledger.thread_started(1);
+        let method = ledger.open(class("ATest"), Some("m".into()), 0);
+        ledger.thread_started(2);
+        ledger.add_probes(&[2]);
+        ledger.thread_ended(1);
+        ledger.close(method, 1);
+        ledger.close(whole, 1);
+        let events = ledger.take_events();
+        assert_eq!(closed(&events, whole).uses.probes, [2]);
+        assert!(!closed(&events, whole).lingers);
+        assert!(closed(&events, method).lingers);
     }
 
     #[test]

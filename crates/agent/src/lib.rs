@@ -21,6 +21,7 @@ mod hooks;
 mod instrument;
 mod jvmti;
 mod ledger;
+mod methods;
 mod output;
 mod receivers;
 mod registry;

@@ -33,11 +33,13 @@ pub struct Reports {
 }
 
 /// How the test cases of one class ended, those of nested classes included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassReport {
     /// The worst of its cases.
     pub outcome: Outcome,
     pub cases: Counts,
+    /// Cases that failed, or passed only on a retry, by the names in the report.
+    pub problems: BTreeMap<String, Outcome>,
     /// The time that all cases took together.
     pub millis: u64,
 }
@@ -128,9 +130,10 @@ impl Reports {
         for class in ran.filter(|ran| *ran != class).into_iter().chain([class]) {
             self.classes
                 .entry(class)
-                .or_insert(ClassReport {
+                .or_insert_with(|| ClassReport {
                     outcome: case.outcome,
                     cases: Counts::default(),
+                    problems: BTreeMap::new(),
                     millis: 0,
                 })
                 .add(case);
@@ -142,6 +145,13 @@ impl ClassReport {
     fn add(&mut self, case: &Case) {
         self.outcome = self.outcome.max(case.outcome);
         self.millis += case.millis;
+        if !matches!(case.outcome, Outcome::Passed | Outcome::Skipped) {
+            let known = self
+                .problems
+                .entry(case.name.clone())
+                .or_insert(case.outcome);
+            *known = (*known).max(case.outcome);
+        }
         *match case.outcome {
             Outcome::Passed => &mut self.cases.passed,
             Outcome::Skipped => &mut self.cases.skipped,
@@ -157,6 +167,8 @@ struct Case {
     class: ClassName,
     /// The class that the suite is of, if it is of one.
     ran: Option<ClassName>,
+    /// Empty where there is none.
+    name: String,
     outcome: Outcome,
     millis: u64,
 }
@@ -257,6 +269,7 @@ impl Document {
             self.cases.push(Case {
                 class,
                 ran: None,
+                name: String::new(),
                 outcome: Outcome::Failed,
                 millis: 0,
             });
@@ -280,6 +293,7 @@ fn read_case(
     Ok(Case {
         class: class_name(&class.ok_or(ReadReportErrorKind::NoClass)?),
         ran: suite.filter(|name| name.as_str() != TESTNG_SUITE).cloned(),
+        name: attribute(element, "name").unwrap_or_default(),
         outcome: Outcome::Passed,
         millis: attribute(element, "time").map_or(0, |text| millis(&text)),
     })

@@ -61,6 +61,9 @@ pub struct TaskAnswer {
     pub format: u32,
     /// The classes to leave out, each with those nested in it.
     pub skip: Vec<ClassName>,
+    /// Test methods that the agent is to leave out, as `com/acme/FooTest#bar`.
+    #[serde(default)]
+    pub skip_methods: Vec<String>,
     /// The classes that run, in the order in which they should. Classes that
     /// are not named come first; nothing named means any order.
     #[serde(default)]
@@ -156,6 +159,7 @@ mod tests {
         TaskAnswer {
             format: FORMAT,
             skip: vec!["com/acme/BarTest".into()],
+            skip_methods: vec!["com/acme/FooTest#bar".into()],
             order: vec!["com/acme/FooTest".into()],
             jvm_args: vec!["-agentpath:/a b.so".to_owned()],
             lines: vec!["core: \"1\" of 2".to_owned()],
@@ -176,6 +180,9 @@ mod tests {
           "format": 1,
           "skip": [
             "com/acme/BarTest"
+          ],
+          "skipMethods": [
+            "com/acme/FooTest#bar"
           ],
           "order": [
             "com/acme/FooTest"

@@ -198,6 +198,7 @@ impl Reactor {
         let folder = self.root.join("../answers").join(module);
         fs::create_dir_all(&folder).unwrap();
         let answer = TaskAnswer {
+            skip_methods: Vec::new(),
             format: FORMAT,
             skip: skip.iter().map(|&name| name.into()).collect(),
             order: Vec::new(),

@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod annotations;
 pub mod changes;
 pub mod fingerprint;
 pub mod graph;

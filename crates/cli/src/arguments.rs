@@ -7,8 +7,9 @@ use clap::{Command, Error};
 
 /// Options of `fewest mvn` that Maven does not have. One of them in the first
 /// place means that options of fewest are given without a `--` behind them.
-const OWN: [&str; 12] = [
+const OWN: [&str; 13] = [
     "--technique",
+    "--entity",
     "--order",
     "--order-all-first",
     "--seed",

@@ -1,11 +1,11 @@
 //! What a run came to, in a few lines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fewest_model::Outcome;
 use fewest_report::counted;
 use fewest_run::{LeftOut, Merged, NOT_WATCHED, Overview, TestReport};
-use fewest_select::Technique;
+use fewest_select::{Entity, Technique};
 
 /// How many doubtful or failed tests are named.
 const NAMED: usize = 3;
@@ -58,7 +58,11 @@ pub(crate) fn closing(merged: &Merged) -> String {
     } else {
         format!("{doubts} doubts")
     };
-    let (ran, skipped) = (ran.len(), skipped.len());
+    let skipped = skipped.len();
+    let ran = match merged.entity {
+        Entity::Class => ran.len().to_string(),
+        Entity::Method => methods(&ran),
+    };
     format!("{ran} run, {skipped} proven unaffected, {doubts}; {time}")
 }
 
@@ -116,6 +120,71 @@ fn ordinal(number: usize) -> String {
         _ => "th",
     };
     format!("{number}{ending}")
+}
+
+/// Counts methods, the classes they are of, and classes that stay whole.
+fn methods(tests: &[&TestReport]) -> String {
+    let class_of = |test: &TestReport| -> Option<(String, String)> {
+        let (class, _) = test.test.split_once('#')?;
+        Some((test.module.clone(), class.to_owned()))
+    };
+    let classes: BTreeSet<_> = tests.iter().filter_map(|test| class_of(test)).collect();
+    let single = tests.iter().filter(|test| test.test.contains('#')).count();
+    let whole = tests.len() - single;
+    let of = format!(
+        "{} of {}",
+        counted(single, "test method", "test methods"),
+        counted(classes.len(), "class", "classes")
+    );
+    match (single, whole) {
+        (_, 0) => of,
+        (0, _) => counted(whole, "whole class", "whole classes"),
+        _ => format!(
+            "{of} and {}",
+            counted(whole, "whole class", "whole classes")
+        ),
+    }
+}
+
+/// The classes whose methods cannot be told apart, by the reason.
+pub(crate) fn whole_by_reason(merged: &Merged) -> BTreeMap<&str, Vec<&str>> {
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for test in &merged.tests {
+        if let Some(reason) = &test.whole {
+            reasons.entry(reason).or_default().push(&test.test);
+        }
+    }
+    reasons
+}
+
+/// Names the classes whose methods cannot be told apart, and why.
+pub(crate) fn whole(merged: &Merged) -> Option<String> {
+    let reasons = whole_by_reason(merged);
+    let count: usize = reasons.values().map(Vec::len).sum();
+    let classes = match count {
+        0 => return None,
+        1 => "1 test class stays".to_owned(),
+        _ => format!("{count} test classes stay"),
+    };
+    let mut reasons: Vec<_> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, tests)| std::cmp::Reverse(tests.len()));
+    let more = reasons.len().saturating_sub(NAMED);
+    let mut parts: Vec<String> = reasons
+        .iter()
+        .take(NAMED)
+        .map(|(reason, tests)| {
+            let simple = |test: &&str| test.rsplit('.').next().unwrap_or(test).to_owned();
+            let names: Vec<String> = tests.iter().map(simple).collect();
+            format!("{} ({reason})", some_of(&names))
+        })
+        .collect();
+    if more > 0 {
+        parts.push(format!(
+            "and {}",
+            counted(more, "other reason", "other reasons")
+        ));
+    }
+    Some(format!("{classes} whole: {}", parts.join("; ")))
 }
 
 /// Names the tests whose run proved nothing.
@@ -224,6 +293,7 @@ mod tests {
             millis: Some(millis),
             doubts: Vec::new(),
             recorded: verdict == "run",
+            whole: None,
         }
     }
 
@@ -271,6 +341,28 @@ mod tests {
             "2 run, 1 proven unaffected, 1 doubt; 0:09 instead of about 1:10"
         );
         assert_eq!(clock(3_600_000), "1:00:00");
+    }
+
+    #[test]
+    fn methods_are_counted_with_their_classes_and_whole_classes_have_reasons() {
+        let mut whole_class = test("P", "run", 1);
+        whole_class.whole = Some("why".into());
+        let merged = Merged {
+            entity: Entity::Method,
+            ..merged(vec![
+                test("A#x", "run", 1),
+                test("A#y", "run", 1),
+                test("B#z", "run", 1),
+                test("B#v", "skip", 1),
+                whole_class,
+            ])
+        };
+        assert_eq!(
+            closing(&merged),
+            "3 test methods of 2 classes and 1 whole class run, 1 proven unaffected, 0 doubts; \
+             0:01 instead of about 0:01"
+        );
+        assert_eq!(whole(&merged).unwrap(), "1 test class stays whole: P (why)");
     }
 
     #[test]

@@ -129,6 +129,7 @@ mod jvm {
             serde_json::from_str(&demo.project.read("run.json")).unwrap();
         insta::assert_json_snapshot!(report, { ".tests[].millis" => "[millis]" }, @r#"
         {
+          "entity": "class",
           "format": 1,
           "interrupted": false,
           "order": {
@@ -173,7 +174,8 @@ mod jvm {
               "verdict": "skip"
             }
           ],
-          "warnings": []
+          "warnings": [],
+          "whole": {}
         }
         "#);
     }

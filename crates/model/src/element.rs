@@ -29,6 +29,10 @@ pub enum Element {
     /// The head and the signatures of the instance methods that take part in
     /// method lookup.
     Shape(ClassName),
+    /// What a test class is apart from its test methods: the head, and the
+    /// other methods that take part in method lookup or that a framework finds
+    /// by their annotations.
+    Frame(ClassName),
     /// One method.
     Method(ClassName, MethodKey),
     /// The executed part of a method: its blocks, as a walk through them, or
@@ -142,6 +146,7 @@ pub enum ElementKind {
     Reachable,
     Head,
     Shape,
+    Frame,
     Method,
     Blocks,
     Lookup,
@@ -157,12 +162,13 @@ pub enum ElementKind {
 }
 
 impl ElementKind {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Class,
         Self::Whole,
         Self::Reachable,
         Self::Head,
         Self::Shape,
+        Self::Frame,
         Self::Method,
         Self::Blocks,
         Self::Lookup,
@@ -185,6 +191,7 @@ impl ElementKind {
             Self::Reachable => 'T',
             Self::Head => 'H',
             Self::Shape => 'S',
+            Self::Frame => 'N',
             Self::Method => 'M',
             Self::Blocks => 'B',
             Self::Lookup => 'L',
@@ -209,6 +216,7 @@ impl Element {
             Self::Reachable(_) => ElementKind::Reachable,
             Self::Head(_) => ElementKind::Head,
             Self::Shape(_) => ElementKind::Shape,
+            Self::Frame(_) => ElementKind::Frame,
             Self::Method(..) => ElementKind::Method,
             Self::Blocks(..) => ElementKind::Blocks,
             Self::Lookup(..) => ElementKind::Lookup,
@@ -233,6 +241,7 @@ impl Element {
             | Self::Head(class)
             | Self::Shape(class)
             | Self::Overrides(class)
+            | Self::Frame(class)
             | Self::Method(class, _)
             | Self::Blocks(class, _, _)
             | Self::Lookup(class, _)
@@ -251,6 +260,7 @@ impl fmt::Display for Element {
             | Self::Reachable(class)
             | Self::Head(class)
             | Self::Shape(class)
+            | Self::Frame(class)
             | Self::Overrides(class) => write!(f, "{class}"),
             Self::Method(class, method)
             | Self::Lookup(class, method)
@@ -295,6 +305,7 @@ impl FromStr for Element {
             ElementKind::Reachable => Self::Reachable(name.into()),
             ElementKind::Head => Self::Head(name.into()),
             ElementKind::Shape => Self::Shape(name.into()),
+            ElementKind::Frame => Self::Frame(name.into()),
             ElementKind::Method => {
                 let (class, method) = member()?;
                 Self::Method(class, method)
@@ -369,6 +380,7 @@ mod tests {
             class().prop_map(Element::Reachable),
             class().prop_map(Element::Head),
             class().prop_map(Element::Shape),
+            class().prop_map(Element::Frame),
             (class(), method()).prop_map(|(class, method)| Element::Method(class, method)),
             (class(), method()).prop_map(|(class, method)| Element::Lookup(class, method)),
             (class(), method()).prop_map(|(class, method)| Element::Receiver(class, method)),

@@ -159,6 +159,8 @@ mod tests {
     fn judged(count: u32) -> Vec<Judged> {
         (0..count)
             .map(|number| Judged {
+                methods: Vec::new(),
+                whole: None,
                 class: ClassName::new(format!("p/T{number:02}")),
                 verdict: if number % 3 == 0 {
                     Verdict::Skip { record: 0 }

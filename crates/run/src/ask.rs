@@ -7,22 +7,25 @@ use fewest_agent::Config;
 use fewest_build::{FORMAT, TaskAnswer, TaskFileError, TaskRequest};
 use fewest_model::{ClassName, Fingerprint, Outcome};
 use fewest_order::Algorithm;
-use fewest_select::Technique;
 use fewest_select::verdict::{RunReason, Verdict};
+use fewest_select::{Entity, Technique};
 use fewest_snapshot::{Settings, Snapshot};
 use fewest_store::{ReadError, Reader, RunId};
 use thiserror::Error;
 
 use crate::arrange::arrange;
 use crate::environment::{environment, feature_version};
-use crate::plan::{Plan, PlannedTest};
+use crate::plan::{Plan, PlannedMethod, PlannedTest};
 use crate::project::Project;
 use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
 use crate::settings::ProjectFile;
 use crate::signatures::Signing;
 use crate::task_line::{left_out_lines, task_line, task_name};
+use crate::test_methods::TestClasses;
 use crate::testng;
-use crate::tests_of_task::{Judged, OrderFacts, Rules, in_words, judge_tests, outermost_classes};
+use crate::tests_of_task::{
+    Judged, JudgedMethod, OrderFacts, Rules, in_words, judge_tests, outermost_classes,
+};
 
 #[derive(Debug, Error)]
 pub enum AskError {
@@ -86,6 +89,11 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
     }
     let mut plan = make_plan(&judged, &snapshot, variables);
     plan.add(&arranged);
+    let skip_methods = if may_skip && settings.collect {
+        methods_to_skip(&plan)
+    } else {
+        Vec::new()
+    };
     let skip = if may_skip {
         plan.tests
             .iter()
@@ -112,6 +120,7 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
     TaskAnswer {
         format: FORMAT,
         skip,
+        skip_methods,
         order: plan.order,
         jvm_args,
         lines,
@@ -154,6 +163,8 @@ fn judge_all(
     let reader = Reader::open(&Project::at(&settings.root).folder())?;
     let ledger = reader.ledger(Some(&request.module))?;
     let environment = environment(request, snapshot, &settings.file, variables);
+    let classes = (settings.entity == Entity::Method)
+        .then(|| TestClasses::new(snapshot, request, &settings.command));
     let rules = Rules {
         technique: settings.technique,
         file: &settings.file,
@@ -164,6 +175,7 @@ fn judge_all(
             .by
             .algorithm()
             .is_some_and(Algorithm::needs_nearness),
+        methods: classes.as_ref(),
     };
     Ok(judge_tests(
         request,
@@ -201,6 +213,8 @@ fn without_store(request: &TaskRequest, error: &ReadError) -> Vec<Judged> {
         verdict: Verdict::Run(reason.clone()),
         millis: None,
         facts: OrderFacts::default(),
+        methods: Vec::new(),
+        whole: None,
     };
     outermost_classes(request.test_classes.as_deref().unwrap_or_default())
         .iter()
@@ -217,6 +231,8 @@ fn make_plan(judged: &[Judged], snapshot: &Snapshot, variables: BTreeMap<String,
             left_out: None,
             reasons: reasons(&test.verdict),
             millis: test.millis,
+            methods: test.methods.iter().map(planned_method).collect(),
+            whole: test.whole.clone(),
         })
         .collect();
     Plan {
@@ -226,6 +242,25 @@ fn make_plan(judged: &[Judged], snapshot: &Snapshot, variables: BTreeMap<String,
         entries: Some(snapshot.entries().map(Path::to_owned).collect()),
         variables: Some(variables),
     }
+}
+
+fn planned_method(method: &JudgedMethod) -> PlannedMethod {
+    PlannedMethod {
+        name: method.name.clone(),
+        run: method.verdict.is_run(),
+        reasons: reasons(&method.verdict),
+        millis: method.millis,
+    }
+}
+
+/// The methods to leave out of classes of which others run.
+fn methods_to_skip(plan: &Plan) -> Vec<String> {
+    let run = plan.tests.iter().filter(|test| test.run);
+    run.flat_map(|test| {
+        let left_out = test.methods.iter().filter(|method| !method.run);
+        left_out.map(|method| format!("{}#{}", test.class, method.name))
+    })
+    .collect()
 }
 
 /// Stands for every class of a class path.
@@ -293,6 +328,7 @@ fn agent_argument(task_folder: &Path, settings: &RunSettings) -> std::io::Result
         things: true,
         receivers: settings.technique.watches_receivers(),
         blocks: settings.technique.watches_blocks(),
+        methods: settings.entity == Entity::Method,
         ..Config::default()
     };
     let path = task_folder.join("agent.conf");

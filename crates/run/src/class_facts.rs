@@ -85,6 +85,12 @@ impl<'a> SnapshotClasses<'a> {
                 .collect(),
             changes_containers: references.changes_containers(key),
             stores_objects: references.stores_objects,
+            static_objects: references
+                .static_reads()
+                .chain(references.static_writes())
+                .filter(|member| may_change(&member.member.descriptor))
+                .map(field)
+                .collect(),
             inherited: references
                 .members
                 .iter()
@@ -128,6 +134,40 @@ fn held(descriptor: &str) -> Option<Held> {
         Holder::Array => Held::Array,
         Holder::Object(class) => Held::Object(class),
     })
+}
+
+/// Whether an object of a field's type may change, so that one test can leave
+/// something in it for another. Of the types that cannot, or in which nothing
+/// is kept that a test looks at, those are listed that tests like to have in
+/// static fields.
+pub(crate) fn may_change(descriptor: &str) -> bool {
+    const LASTING: [&str; 17] = [
+        "java/lang/String",
+        "java/lang/Class",
+        "java/lang/Integer",
+        "java/lang/Long",
+        "java/lang/Short",
+        "java/lang/Byte",
+        "java/lang/Character",
+        "java/lang/Boolean",
+        "java/lang/Double",
+        "java/lang/Float",
+        "java/math/BigInteger",
+        "java/math/BigDecimal",
+        "java/util/regex/Pattern",
+        "java/util/UUID",
+        "java/nio/charset/Charset",
+        "java/util/logging/Logger",
+        "org/slf4j/Logger",
+    ];
+    let descriptor = descriptor.trim_start_matches(':');
+    if descriptor.starts_with('[') {
+        return true;
+    }
+    let class = descriptor
+        .strip_prefix('L')
+        .and_then(|name| name.strip_suffix(';'));
+    class.is_some_and(|class| !LASTING.contains(&class) && !class.starts_with("java/time/"))
 }
 
 impl Classes for SnapshotClasses<'_> {

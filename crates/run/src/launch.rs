@@ -13,7 +13,7 @@ use fewest_agent::Config;
 use fewest_build::maven::{Invocation, MavenBuild, MavenError, Surroundings, unpack_extension};
 use fewest_model::TestId;
 use fewest_order::{Budget, Shard};
-use fewest_select::Technique;
+use fewest_select::{Entity, Technique};
 use fewest_store::{Overview, ReadError, Reader};
 use thiserror::Error;
 
@@ -31,6 +31,8 @@ use crate::settings::{ProjectFile, ProjectFileError};
 pub struct LaunchOptions {
     /// The project file's word or the default where there is none.
     pub technique: Option<Technique>,
+    /// As for the technique.
+    pub entity: Option<Entity>,
     /// The project file's word or the default where there is none.
     pub order: Option<OrderBy>,
     pub seed: Option<u64>,
@@ -169,10 +171,17 @@ impl Launch {
         let since_1970 = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
+        let technique = options.technique.or(file.technique).unwrap_or_default();
         let settings = RunSettings {
             revision: project.revision(),
             root: project.root.clone(),
-            technique: options.technique.or(file.technique).unwrap_or_default(),
+            technique,
+            // What is told without running anything is told of classes.
+            entity: if technique.is_static() {
+                Entity::Class
+            } else {
+                options.entity.or(file.entity).unwrap_or_default()
+            },
             order: OrderSettings {
                 by: options.order.or(file.order).unwrap_or_default(),
                 seed: options.seed.or(file.seed).unwrap_or_default(),
@@ -217,6 +226,10 @@ impl Launch {
         self.settings.technique
     }
 
+    pub fn entity(&self) -> Entity {
+        self.settings.entity
+    }
+
     /// Whether the tests' JVMs are watched.
     pub fn collects(&self) -> bool {
         self.settings.collect
@@ -236,6 +249,7 @@ impl Launch {
             things: !self.settings.technique.is_static(),
             receivers: self.settings.technique.watches_receivers(),
             blocks: self.settings.technique.watches_blocks(),
+            methods: self.settings.entity == Entity::Method,
             ..Config::default()
         };
         let path = self.folder.path().join("agent.conf");

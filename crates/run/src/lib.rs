@@ -17,6 +17,7 @@ mod last;
 mod last_run;
 mod launch;
 mod merge;
+mod method_results;
 mod named_classes;
 mod order_report;
 mod order_settings;
@@ -27,6 +28,7 @@ mod run_folder;
 mod settings;
 mod signatures;
 mod task_line;
+mod test_methods;
 mod testng;
 mod tests_of_task;
 
@@ -41,7 +43,7 @@ pub use merge::{
 pub use order_report::{FirstFailure, OrderReport};
 pub use order_settings::{OrderBy, OrderSettings};
 pub use outlook::{Forecast, Outlook, OutlookError, Prediction, RecordSummary, ShardTest};
-pub use plan::{LeftOut, Plan, PlannedTest};
+pub use plan::{LeftOut, Plan, PlannedMethod, PlannedTest};
 pub use project::{Project, cache_folder};
 pub use run_folder::{RunFolder, RunFolderError, RunSettings};
 pub use settings::{ClassPattern, Inputs, ProjectFile, ProjectFileError, TEMPLATE, nearest};

@@ -9,10 +9,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use fewest_build::reports::{Reports, read_reports};
 use fewest_build::{TaskAnswer, TaskRequest};
 use fewest_model::{ClassName, Element, Fingerprint, Outcome, TestId, Version, Watch};
-use fewest_select::Technique;
 use fewest_select::class_graph::ClassGraph;
 use fewest_select::jvm_run::JvmRun;
+use fewest_select::method_uses::uses_of_methods;
 use fewest_select::uses::{TestUses, uses_of_class, uses_of_jvm, uses_of_tests};
+use fewest_select::{Entity, Technique};
 use fewest_snapshot::Snapshot;
 use fewest_store::{
     Ending, Environment, NewRun, Notice, OpenError, Pass, Reader, Record, RunId, Store, WriteError,
@@ -26,11 +27,13 @@ use crate::ask::{class_path_print, take_snapshot, variables};
 use crate::class_facts::SnapshotClasses;
 use crate::environment::environment;
 use crate::last::LastTask;
+use crate::method_results::{MethodResult, Methods};
 use crate::named_classes::SnapshotNames;
 use crate::order_report::OrderReport;
-use crate::plan::{LeftOut, Plan, PlannedTest};
+use crate::plan::{LeftOut, Plan, PlannedMethod, PlannedTest};
 use crate::project::Project;
 use crate::run_folder::{RunFolder, RunFolderError, RunSettings, statistics_files};
+use crate::test_methods::{TestClasses, TestMethods};
 use crate::tests_of_task::outermost_classes;
 
 #[derive(Debug, Error)]
@@ -58,6 +61,7 @@ pub enum RunEnd {
 pub struct Merged {
     pub project: Project,
     pub technique: Technique,
+    pub entity: Entity,
     pub tests: Vec<TestReport>,
     /// In which order the tests ran, and how early it showed what is broken.
     pub order: OrderReport,
@@ -102,6 +106,10 @@ pub struct TestReport {
     /// Why its run made no record.
     pub doubts: Vec<String>,
     pub recorded: bool,
+    /// Why the methods of this class are not told apart, though the user wants
+    /// it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole: Option<String>,
 }
 
 /// How far a merge has come.
@@ -130,6 +138,7 @@ pub fn merge_telling(
     let mut merged = Merged {
         project: project.clone(),
         technique: settings.technique,
+        entity: settings.entity,
         notice: opened.notice,
         ..Merged::default()
     };
@@ -218,12 +227,45 @@ fn now() -> i64 {
 
 /// A task that has run.
 struct Task {
+    entity: Entity,
+    command: String,
     request: TaskRequest,
     plan: Plan,
     environment: Arc<Environment>,
     snapshot: Snapshot,
     runs: BTreeMap<ClassName, TestResult>,
     left_out: BTreeSet<ClassName>,
+}
+
+/// A test that is about to be written.
+struct Kept<'a> {
+    id: TestId,
+    outcome: Outcome,
+    millis: u64,
+    uses: &'a TestUses,
+    doubts: Vec<String>,
+}
+
+/// What the tests of a JVM depend on, and each of their methods.
+struct JvmUses {
+    tests: Vec<TestUses>,
+    methods: Vec<Vec<TestUses>>,
+}
+
+fn methods_of_jvm(
+    run: &JvmRun,
+    classes: &SnapshotClasses<'_>,
+    methods: &TestClasses<'_>,
+) -> Vec<Vec<TestUses>> {
+    let known: BTreeMap<&ClassName, TestMethods> = run
+        .tests
+        .iter()
+        .map(|test| (&test.class, methods.methods(&test.class)))
+        .collect();
+    uses_of_methods(run, classes, |class, name| match known.get(class)? {
+        TestMethods::Apart(methods) => methods.get(name).cloned(),
+        TestMethods::Whole(_) => None,
+    })
 }
 
 /// What a test class came to in all JVMs of a task.
@@ -239,6 +281,9 @@ struct TestResult {
     /// Whether it was offered to the framework, which found no test in it.
     empty: bool,
     uses: TestUses,
+    /// How many of the doubts come from traces, by which methods have their own.
+    doubts_of_traces: usize,
+    methods: Methods,
 }
 
 impl Task {
@@ -255,6 +300,8 @@ impl Task {
         let environment = environment(&request, &snapshot, &settings.file, &variables);
         let environment = Arc::new(environment);
         let mut task = Self {
+            entity: settings.entity,
+            command: settings.command.clone(),
             request,
             plan,
             environment,
@@ -297,23 +344,31 @@ impl Task {
             }
         }
         let classes = SnapshotClasses::new(&self.snapshot);
-        let mut uses: BTreeMap<&str, Vec<TestUses>> = BTreeMap::new();
+        let methods = (self.entity == Entity::Method)
+            .then(|| TestClasses::new(&self.snapshot, &self.request, &self.command));
+        let mut uses: BTreeMap<&str, JvmUses> = BTreeMap::new();
         for (name, run) in runs.iter().filter(|(_, run)| run.jvm.parent.is_none()) {
-            uses.insert(name, uses_of_tests(run, &classes));
+            let of_jvm = JvmUses {
+                tests: uses_of_tests(run, &classes),
+                methods: methods
+                    .as_ref()
+                    .map(|methods| methods_of_jvm(run, &classes, methods))
+                    .unwrap_or_default(),
+            };
+            uses.insert(name, of_jvm);
         }
         for child in runs.values() {
             unreadable.extend(add_child(child, &runs, &mut uses, &classes).err());
         }
-        for (jvm, (name, mut uses)) in uses.into_iter().enumerate() {
+        for (jvm, (name, mut of_jvm)) in uses.into_iter().enumerate() {
             let run = &runs[name];
             self.left_out.extend(run.left_out.iter().cloned());
-            for (test, uses) in run.tests.iter().zip(&mut uses) {
-                uses.doubts.extend(run.doubts.iter().cloned());
-                uses.doubts.extend(unreadable.iter().cloned());
-                if !run.complete {
-                    uses.doubts
-                        .push("its JVM did not end in an orderly way".into());
-                }
+            let mut common: Vec<String> = run.doubts.iter().chain(&unreadable).cloned().collect();
+            if !run.complete {
+                common.push("its JVM did not end in an orderly way".into());
+            }
+            for (index, (test, uses)) in run.tests.iter().zip(&mut of_jvm.tests).enumerate() {
+                uses.doubts.extend(common.iter().cloned());
                 let result = self.runs.entry(test.class.clone()).or_default();
                 result.outcome = result.outcome.max(Some(test.outcome));
                 result.millis += test.millis;
@@ -321,6 +376,15 @@ impl Task {
                 result.jvm = jvm;
                 result.tests += test.tests;
                 result.uses.inherit(uses);
+                if let Some(methods) = of_jvm.methods.get_mut(index) {
+                    result.methods.add(test, methods, &common);
+                }
+            }
+        }
+        for (class, result) in &mut self.runs {
+            result.doubts_of_traces = result.uses.doubts.len();
+            if let Some(methods) = &methods {
+                result.methods.judge(methods.methods(class), result.tests);
             }
         }
         // Frameworks tell of the beginning and the end of what is left out, too.
@@ -356,6 +420,7 @@ impl Task {
             if report.outcome != Outcome::Skipped || result.outcome.is_none() {
                 result.outcome = result.outcome.max(Some(report.outcome));
             }
+            result.methods.add_problems(&report.problems);
         }
         for result in self.runs.values_mut() {
             for error in &reports.damaged {
@@ -462,6 +527,7 @@ impl Task {
     fn doubt_everything(&mut self) {
         for result in self.runs.values_mut() {
             result.uses.doubts = vec![NOT_WATCHED.into()];
+            result.doubts_of_traces = 0;
         }
     }
 
@@ -477,8 +543,10 @@ impl Task {
                 && !own.contains(Path::new(&**path))
         };
         for result in self.runs.values_mut() {
-            result.uses.files.retain(|path, _| counts(path));
-            result.uses.listings.retain(counts);
+            for uses in result.methods.uses_mut().chain([&mut result.uses]) {
+                uses.files.retain(|path, _| counts(path));
+                uses.listings.retain(counts);
+            }
         }
     }
 
@@ -546,36 +614,39 @@ impl Task {
             if result.tests == 0 && self.snapshot.class(class).is_none() {
                 continue;
             }
-            let at = now();
-            let millis = u32::try_from(result.millis).unwrap_or(u32::MAX);
-            let recorded = outcome.is_evidence() && result.uses.doubts.is_empty();
-            writer.add_outcome(
-                &id,
-                Ending {
-                    outcome,
-                    at,
-                    millis,
-                    run,
-                },
-            )?;
-            if recorded {
-                writer.add_record(&Record {
-                    pass: Pass {
-                        test: id,
-                        environment: self.environment.clone(),
-                        made_at: at,
-                        millis,
-                        revision: settings.revision.as_deref().map(Arc::from),
-                    },
-                    uses: self.versions(class, &result.uses, settings),
-                })?;
+            let mut kept = Kept {
+                id,
+                outcome,
+                millis: result.millis,
+                uses: &result.uses,
+                doubts: result.uses.doubts.clone(),
+            };
+            // A class of which a part was left out has not passed as a whole.
+            let partial = self.is_partial(class, result) || result.methods.is_partial();
+            if partial && kept.doubts.is_empty() {
+                kept.doubts.push("methods of it were left out".into());
+            }
+            let apart = result.methods.apart();
+            let outcome = if apart.is_some() && partial {
+                result.methods.shared_outcome
             } else {
-                writer.set_doubts(&id, &result.uses.doubts)?;
+                outcome
+            };
+            kept.outcome = outcome;
+            let mut recorded = false;
+            if apart.is_none() || !partial || !outcome.is_evidence() {
+                recorded = self.keep_test(writer, run, settings, &kept)?;
             }
             if result.empty {
                 continue;
             }
             let planned = self.plan.test(class);
+            if let Some(methods) = apart {
+                for (name, method) in methods {
+                    reports.push(self.keep_method(writer, run, settings, class, name, method)?);
+                }
+                continue;
+            }
             reports.push(TestReport {
                 test: class.dotted(),
                 module: self.request.module.clone(),
@@ -591,12 +662,105 @@ impl Task {
                 proven: planned.is_some_and(|planned| !planned.run),
                 outcome: Some(outcome),
                 millis: Some(result.millis),
-                doubts: result.uses.doubts.clone(),
+                doubts: kept.doubts,
                 recorded,
+                whole: result.methods.why_whole().map(str::to_owned),
             });
         }
         reports.extend(self.skipped());
         Ok(reports)
+    }
+
+    /// Whether some of a class's methods were left out.
+    fn is_partial(&self, class: &ClassName, result: &TestResult) -> bool {
+        self.plan.test(class).is_some_and(|planned| {
+            let left_out = |method: &PlannedMethod| {
+                planned.run && !method.run && !result.methods.has_run(&method.name)
+            };
+            planned.methods.iter().any(left_out)
+        })
+    }
+
+    /// Writes how a test ended, and its record if there may be one.
+    fn keep_test(
+        &self,
+        writer: &mut Writer<'_>,
+        run: RunId,
+        settings: &RunSettings,
+        kept: &Kept<'_>,
+    ) -> Result<bool, WriteError> {
+        let (at, outcome) = (now(), kept.outcome);
+        let millis = u32::try_from(kept.millis).unwrap_or(u32::MAX);
+        let recorded = outcome.is_evidence() && kept.doubts.is_empty();
+        let ending = Ending {
+            outcome,
+            at,
+            millis,
+            run,
+        };
+        writer.add_outcome(&kept.id, ending)?;
+        if recorded {
+            writer.add_record(&Record {
+                pass: Pass {
+                    test: kept.id.clone(),
+                    environment: self.environment.clone(),
+                    made_at: at,
+                    millis,
+                    revision: settings.revision.as_deref().map(Arc::from),
+                },
+                uses: self.versions(&kept.id.class, kept.uses, settings),
+            })?;
+        } else {
+            writer.set_doubts(&kept.id, &kept.doubts)?;
+        }
+        Ok(recorded)
+    }
+
+    fn keep_method(
+        &self,
+        writer: &mut Writer<'_>,
+        run: RunId,
+        settings: &RunSettings,
+        class: &ClassName,
+        name: &Arc<str>,
+        method: &MethodResult,
+    ) -> Result<TestReport, WriteError> {
+        let result = &self.runs[class];
+        let mut doubts = method.uses.doubts.clone();
+        let later = result.uses.doubts.get(result.doubts_of_traces..);
+        doubts.extend(later.unwrap_or_default().iter().cloned());
+        let kept = Kept {
+            id: TestId {
+                method: Some(name.clone()),
+                ..TestId::of_class(self.request.module.as_str(), class.clone())
+            },
+            outcome: method.outcome.max(result.methods.shared_outcome),
+            millis: method.millis,
+            uses: &method.uses,
+            doubts,
+        };
+        let recorded = self.keep_test(writer, run, settings, &kept)?;
+        let planned = self.plan.test(class).and_then(|test| test.method(name));
+        Ok(TestReport {
+            test: kept.id.to_string(),
+            module: self.request.module.clone(),
+            verdict: "run",
+            left_out: None,
+            // Orders are of classes.
+            place: None,
+            ended_at: None,
+            planned_place: None,
+            reasons: planned.map_or_else(
+                || vec!["no record names it".into()],
+                |planned| planned.reasons.clone(),
+            ),
+            proven: planned.is_some_and(|planned| !planned.run),
+            outcome: Some(kept.outcome),
+            millis: Some(kept.millis),
+            doubts: kept.doubts,
+            recorded,
+            whole: None,
+        })
     }
 
     fn skipped(&self) -> impl Iterator<Item = TestReport> {
@@ -610,32 +774,65 @@ impl Task {
             .filter(|test| of_this_task && (!test.run || test.left_out.is_some()))
             .map(|test| &test.class);
         let classes: BTreeSet<&ClassName> = planned.chain(&self.left_out).collect();
-        classes
+        let whole = classes
             .into_iter()
             .filter(|class| !self.runs.contains_key(*class))
-            .map(|class| {
-                let planned = self.plan.test(class);
-                let left_out = planned.and_then(|test| test.left_out);
-                TestReport {
-                    test: class.dotted(),
-                    module: self.request.module.clone(),
-                    verdict: if left_out.is_some() {
-                        "left-out"
-                    } else {
-                        "skip"
-                    },
-                    left_out,
-                    place: None,
-                    ended_at: None,
-                    planned_place: None,
-                    reasons: planned.map(|test| test.reasons.clone()).unwrap_or_default(),
-                    proven: left_out.is_none(),
-                    outcome: None,
-                    millis: planned.and_then(|test| test.millis).map(u64::from),
-                    doubts: Vec::new(),
-                    recorded: false,
-                }
-            })
+            .flat_map(|class| self.left_out_of(class, |_| true));
+        let parts = self.runs.iter().flat_map(|(class, result)| {
+            let partial = self.is_partial(class, result);
+            let missing = |method: &PlannedMethod| {
+                partial && !method.run && !result.methods.has_run(&method.name)
+            };
+            self.left_out_of(class, missing)
+                .into_iter()
+                .filter(|test| test.test.contains('#'))
+        });
+        whole.chain(parts)
+    }
+
+    /// A class that was left out, or those methods of it that were.
+    fn left_out_of(
+        &self,
+        class: &ClassName,
+        is_out: impl Fn(&PlannedMethod) -> bool,
+    ) -> Vec<TestReport> {
+        let planned = self.plan.test(class);
+        let left_out = planned.and_then(|test| test.left_out);
+        let report = |test: String, millis: Option<u32>| TestReport {
+            test,
+            module: self.request.module.clone(),
+            verdict: if left_out.is_some() {
+                "left-out"
+            } else {
+                "skip"
+            },
+            left_out,
+            place: None,
+            ended_at: None,
+            planned_place: None,
+            reasons: Vec::new(),
+            proven: left_out.is_none(),
+            outcome: None,
+            millis: millis.map(u64::from),
+            doubts: Vec::new(),
+            recorded: false,
+            whole: None,
+        };
+        let methods = planned.map(|test| &*test.methods).unwrap_or_default();
+        if !methods.is_empty() && left_out.is_none() {
+            let methods = methods.iter().filter(|method| is_out(method));
+            return methods
+                .map(|method| {
+                    let name = format!("{}#{}", class.dotted(), method.name);
+                    report(name, method.millis)
+                })
+                .collect();
+        }
+        vec![TestReport {
+            reasons: planned.map(|test| test.reasons.clone()).unwrap_or_default(),
+            whole: planned.and_then(|test| test.whole.clone()),
+            ..report(class.dotted(), planned.and_then(|test| test.millis))
+        }]
     }
 
     /// The versions of everything that a test used.
@@ -702,7 +899,7 @@ fn declared_inputs(class: &ClassName, settings: &RunSettings) -> Vec<Element> {
 fn add_child(
     child: &JvmRun,
     runs: &BTreeMap<String, JvmRun>,
-    uses: &mut BTreeMap<&str, Vec<TestUses>>,
+    uses: &mut BTreeMap<&str, JvmUses>,
     classes: &SnapshotClasses<'_>,
 ) -> Result<(), String> {
     // A child may have children of its own: go up to the JVM that has tests.
@@ -730,7 +927,14 @@ fn add_child(
     }
     for window in &parent.windows {
         let index = run.test_of_window(*window).ok_or_else(lost)?;
-        tests[index].inherit(&added);
+        tests.tests[index].inherit(&added);
+        let methods = tests.methods.get_mut(index).into_iter().flatten();
+        let own = run.method_of_window(*window);
+        for (at, method) in methods.enumerate() {
+            if own.is_none_or(|own| own == at) {
+                method.inherit(&added);
+            }
+        }
     }
     Ok(())
 }

@@ -5,12 +5,13 @@
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use fewest_build::TaskRequest;
 use fewest_model::{ClassName, Element, ElementKind, TestId};
 use fewest_order::Shard;
-use fewest_select::Technique;
 use fewest_select::verdict::Verdict;
+use fewest_select::{Entity, Technique};
 use fewest_snapshot::Snapshot;
 use fewest_store::{Event, KnownRecord, Ledger, ReadError, Reader};
 use roaring::RoaringBitmap;
@@ -24,6 +25,7 @@ use crate::order_settings::OrderSettings;
 use crate::project::Project;
 use crate::settings::{ProjectFile, ProjectFileError};
 use crate::signatures::Signing;
+use crate::test_methods::TestClasses;
 use crate::tests_of_task::{Judged, Rules, judge_tests};
 
 #[derive(Debug, Error)]
@@ -39,6 +41,7 @@ pub struct Outlook {
     project: Project,
     file: ProjectFile,
     technique: Technique,
+    entity: Entity,
     reader: Reader,
     last: Vec<LastTask>,
 }
@@ -91,11 +94,22 @@ pub struct ShardTest {
 impl Outlook {
     /// Opens a project's store. The technique is the project file's or the
     /// default where none is given.
-    pub fn open(project: Project, technique: Option<Technique>) -> Result<Self, OutlookError> {
+    pub fn open(
+        project: Project,
+        technique: Option<Technique>,
+        entity: Option<Entity>,
+    ) -> Result<Self, OutlookError> {
         let file = ProjectFile::load(&project.root)?;
+        let technique = technique.or(file.technique).unwrap_or_default();
+        let entity = entity.or(file.entity).unwrap_or_default();
         Ok(Self {
             reader: Reader::open(&project.folder())?,
-            technique: technique.or(file.technique).unwrap_or_default(),
+            technique,
+            entity: if technique.is_static() {
+                Entity::Class
+            } else {
+                entity
+            },
             last: LastTask::all(&project),
             file,
             project,
@@ -111,14 +125,21 @@ impl Outlook {
         self.last.iter().map(|last| (&last.request, &last.tests))
     }
 
-    /// The tests that the store knows, by id.
-    pub fn tests(&self) -> Result<Vec<TestId>, ReadError> {
-        let mut tests = self.reader.test_ids()?;
-        tests.sort();
-        Ok(tests)
+    pub fn entity(&self) -> Entity {
+        self.entity
     }
 
-    /// What would happen with some tests, in the order of their ids.
+    /// The test classes that the store knows, by id.
+    pub fn tests(&self) -> Result<Vec<TestId>, ReadError> {
+        let tests = self.reader.test_ids()?.into_iter();
+        let classes: BTreeSet<TestId> = tests
+            .map(|test| TestId::of_class(test.module, test.class))
+            .collect();
+        Ok(classes.into_iter().collect())
+    }
+
+    /// What would happen with some test classes, or with each of their methods
+    /// where those are told apart, in the order of their ids.
     pub fn forecasts(&self, wanted: &BTreeSet<TestId>) -> Result<Vec<Forecast>, ReadError> {
         let mut forecasts = Vec::new();
         let mut rest = wanted.clone();
@@ -138,7 +159,8 @@ impl Outlook {
                     ..last.request.clone()
                 };
                 let of_task = self.of_task(&request)?.into_iter();
-                forecasts.extend(of_task.filter(|forecast| asked.contains(&forecast.test)));
+                forecasts
+                    .extend(of_task.filter(|forecast| asked.contains(&id(&forecast.test.class))));
             }
         }
         if !rest.is_empty() {
@@ -198,12 +220,15 @@ impl Outlook {
         let snapshot = take_snapshot(request, &self.project.root, &self.file, &variables);
         let environment = environment(request, &snapshot, &self.file, &variables);
         let ledger = self.reader.ledger(Some(&request.module))?;
+        let classes =
+            (self.entity == Entity::Method).then(|| TestClasses::new(&snapshot, request, ""));
         let rules = Rules {
             technique: self.technique,
             file: &self.file,
             full_run_due: false,
             recent_runs: recent_runs(&self.reader, self.technique, &self.file)?,
             nearness,
+            methods: classes.as_ref(),
         };
         let mut judged = judge_tests(request, &rules, &environment, &snapshot, &ledger);
         judged.retain(|test| snapshot.class(&test.class).is_some());
@@ -215,17 +240,21 @@ impl Outlook {
         let snapshot = take_snapshot(request, &self.project.root, &self.file, &variables);
         let environment = environment(request, &snapshot, &self.file, &variables);
         let ledger = self.reader.ledger(Some(&request.module))?;
+        let classes =
+            (self.entity == Entity::Method).then(|| TestClasses::new(&snapshot, request, ""));
         let rules = Rules {
             technique: self.technique,
             file: &self.file,
             full_run_due: false,
             recent_runs: recent_runs(&self.reader, self.technique, &self.file)?,
             nearness: false,
+            methods: classes.as_ref(),
         };
         let judged = judge_tests(request, &rules, &environment, &snapshot, &ledger);
         judged
             .into_iter()
-            .map(|Judged { class, verdict, .. }| {
+            .flat_map(judged_parts)
+            .map(|(class, method, verdict)| {
                 let prediction = match &verdict {
                     _ if snapshot.class(&class).is_none() => Prediction::Gone,
                     Verdict::Skip { .. } => Prediction::Skip,
@@ -237,7 +266,10 @@ impl Outlook {
                     Verdict::Skip { record } => record,
                     Verdict::Run(_) => 0,
                 };
-                let test = TestId::of_class(request.module.as_str(), class);
+                let test = TestId {
+                    method,
+                    ..TestId::of_class(request.module.as_str(), class)
+                };
                 forecast(&ledger, test, prediction, record)
             })
             .collect()
@@ -252,7 +284,8 @@ impl Outlook {
             .collect())
     }
 
-    /// The tests whose newest record uses a class, or methods of a name in it.
+    /// The test classes whose newest record, or that of one of their methods,
+    /// uses a class, or methods of a name in it.
     pub fn tests_that_use(
         &self,
         class: &ClassName,
@@ -273,16 +306,29 @@ impl Outlook {
             });
             versions.extend(wanted.map(|version| version.id.0));
         }
-        let mut tests = Vec::new();
+        let mut tests = BTreeSet::new();
         for test in ledger.tests() {
             if let Some(newest) = ledger.records_of(test).first()
                 && !ledger.uses(newest)?.is_disjoint(&versions)
             {
-                tests.push(test.id.clone());
+                let id = &test.id;
+                tests.insert(TestId::of_class(id.module.clone(), id.class.clone()));
             }
         }
-        Ok(tests)
+        Ok(tests.into_iter().collect())
     }
+}
+
+/// A class as one, or its methods one by one.
+fn judged_parts(judged: Judged) -> Vec<(ClassName, Option<Arc<str>>, Verdict)> {
+    let class = judged.class;
+    if judged.methods.is_empty() {
+        return vec![(class, None, judged.verdict)];
+    }
+    let methods = judged.methods.into_iter();
+    methods
+        .map(|method| (class.clone(), Some(method.name), method.verdict))
+        .collect()
 }
 
 fn forecast(

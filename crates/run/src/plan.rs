@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fewest_model::ClassName;
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,29 @@ pub struct PlannedTest {
     pub reasons: Vec<String>,
     /// How long it took when it last ran.
     pub millis: Option<u32>,
+    /// Its methods, where they are judged one by one.
+    #[serde(default)]
+    pub methods: Vec<PlannedMethod>,
+    /// Why its methods are not judged one by one, though the user wants it.
+    #[serde(default)]
+    pub whole: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedMethod {
+    pub name: Arc<str>,
+    pub run: bool,
+    /// Why it runs, in words; empty where it does not.
+    pub reasons: Vec<String>,
+    /// How long it took when it last ran.
+    pub millis: Option<u32>,
+}
+
+impl PlannedTest {
+    pub(crate) fn method(&self, name: &str) -> Option<&PlannedMethod> {
+        self.methods.iter().find(|method| &*method.name == name)
+    }
 }
 
 /// Why a test does not run this time, though nothing proves that it need not.

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use fewest_select::Technique;
+use fewest_select::{Entity, Technique};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,9 @@ use crate::settings::ProjectFile;
 pub struct RunSettings {
     pub root: PathBuf,
     pub technique: Technique,
+    /// What is left out or run as one.
+    #[serde(default)]
+    pub entity: Entity,
     /// What the project file said when the run began.
     #[serde(default)]
     pub file: ProjectFile,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use fewest_classfile::fingerprint::DebugInfo;
 use fewest_model::ClassName;
-use fewest_select::Technique;
+use fewest_select::{Entity, ParseEntityError, Technique};
 use fewest_snapshot::FilePattern;
 use globset::{GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,7 @@ use crate::order_settings::OrderBy;
 #[serde(default, rename_all = "kebab-case")]
 pub struct ProjectFile {
     pub technique: Option<Technique>,
+    pub entity: Option<Entity>,
     pub order: Option<OrderBy>,
     /// Decides between tests that are equally good to run next.
     pub seed: Option<u64>,
@@ -219,7 +220,7 @@ impl<'t> Parser<'t> {
                 "technique" => file.technique = Some(self.parsed(key, value, str::parse)?),
                 "order" => file.order = Some(self.parsed(key, value, str::parse)?),
                 "seed" => file.seed = Some(self.number(key, value)?),
-                "entity" => self.parsed(key, value, entity)?,
+                "entity" => file.entity = Some(self.parsed(key, value, entity)?),
                 "always-run" => file.always_run = self.list(key, value, ClassPattern::new)?,
                 "inputs" => file.inputs = self.inputs(value)?,
                 "ignored-files" => file.ignored_files = self.list(key, value, FilePattern::new)?,
@@ -371,13 +372,14 @@ fn in_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(&'a Key<'t>, &'a Value<'t>)>
     entries
 }
 
-fn entity(text: &str) -> Result<(), String> {
+fn entity(text: &str) -> Result<Entity, String> {
     match text {
-        "class" => Ok(()),
-        "method" | "assertion" => Err(format!(
-            "selection by `{text}` does not exist yet; only `class` does"
-        )),
-        _ => Err(format!("`{text}` is no entity; there is `class`")),
+        "assertion" => {
+            Err("selection by `assertion` does not exist yet; `class` and `method` do".into())
+        }
+        _ => text
+            .parse()
+            .map_err(|error: ParseEntityError| error.to_string()),
     }
 }
 
@@ -428,7 +430,7 @@ mod tests {
         let file = parse(
             r#"
             technique = "file"
-            entity = "class"
+            entity = "method"
             always-run = ["**/*IT", "com.acme.Slow*"]
             ignored-files = "target/tmp/**"
             debug-info = "track"
@@ -442,6 +444,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(file.technique, Some(Technique::File));
+        assert_eq!(file.entity, Some(Entity::Method));
         assert_eq!(file.debug_info(), DebugInfo::Track);
         assert_eq!(file.environment, ["CI", "TZ"]);
         assert_eq!(file.full_run_every, NonZeroU64::new(20));
@@ -512,8 +515,8 @@ mod tests {
                 "`technique`: `files` is no technique; there are all, file, hybrid, hybrid-lookup, hybrid-block, static, static-full",
             ),
             (
-                "entity = 'method'",
-                "`entity`: selection by `method` does not exist yet; only `class` does",
+                "entity = 'assertion'",
+                "`entity`: selection by `assertion` does not exist yet; `class` and `method` do",
             ),
             (
                 "debug-info = true",

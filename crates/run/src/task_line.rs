@@ -161,6 +161,8 @@ mod tests {
             verdict,
             millis: Some(700),
             facts: crate::tests_of_task::OrderFacts::default(),
+            methods: Vec::new(),
+            whole: None,
         }
     }
 

@@ -76,6 +76,9 @@ fn add_by_ties(judged: &mut [Judged], ties: &BTreeMap<ClassName, Ties>) {
 
 fn run(test: &mut Judged, why: &str) {
     test.verdict = Verdict::Run(RunReason::Needed { why: why.into() });
+    for method in &mut test.methods {
+        method.verdict = test.verdict.clone();
+    }
 }
 
 /// What ties a test class to others.
@@ -222,6 +225,8 @@ mod tests {
 
     fn judged(class: &str, runs: bool) -> Judged {
         Judged {
+            methods: Vec::new(),
+            whole: None,
             class: class.into(),
             verdict: if runs {
                 Verdict::Run(RunReason::Listed)

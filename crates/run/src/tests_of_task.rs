@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use fewest_build::TaskRequest;
 use fewest_model::{
@@ -10,6 +11,7 @@ use fewest_model::{
 use fewest_order::History;
 use fewest_select::Technique;
 use fewest_select::class_graph::ClassGraph;
+use fewest_select::method_uses::Declared;
 use fewest_select::verdict::{Candidate, Evidence, RunReason, Verdict, Versions, judge};
 use fewest_snapshot::{ClassView, FilePattern, Snapshot};
 use fewest_store::{
@@ -19,6 +21,7 @@ use roaring::RoaringBitmap;
 
 use crate::named_classes::SnapshotNames;
 use crate::settings::ProjectFile;
+use crate::test_methods::{TestClasses, TestMethods};
 use crate::testng;
 
 /// A test class and what is to happen with it.
@@ -27,8 +30,19 @@ pub(crate) struct Judged {
     pub(crate) verdict: Verdict,
     /// How long it took when it last ran.
     pub(crate) millis: Option<u32>,
+    /// Its methods, where they are judged one by one.
+    pub(crate) methods: Vec<JudgedMethod>,
+    /// Why its methods are not judged one by one, though that is wanted.
+    pub(crate) whole: Option<String>,
     /// What its place in the order goes by.
     pub(crate) facts: OrderFacts,
+}
+
+/// A test method and what is to happen with it.
+pub(crate) struct JudgedMethod {
+    pub(crate) name: Arc<str>,
+    pub(crate) verdict: Verdict,
+    pub(crate) millis: Option<u32>,
 }
 
 /// What is known of a test beside its verdict.
@@ -56,6 +70,8 @@ pub(crate) struct Rules<'a> {
     pub(crate) recent_runs: Option<RunId>,
     /// Whether it matters how much of what a test uses has changed.
     pub(crate) nearness: bool,
+    /// The test classes by their methods, where methods are to be judged.
+    pub(crate) methods: Option<&'a TestClasses<'a>>,
 }
 
 /// Judges every class that the task would run, as far as that is known, and
@@ -86,8 +102,13 @@ pub(crate) fn judge_tests(
     } else {
         HashMap::new()
     };
-    let judge_class = |class: &ClassName| {
-        let id = TestId::of_class(request.module.as_str(), class.clone());
+    let module: Arc<str> = request.module.as_str().into();
+    let judge_test = |class: &ClassName, method: Option<&Arc<str>>| {
+        let id = TestId {
+            module: module.clone(),
+            class: class.clone(),
+            method: method.cloned(),
+        };
         let known = ledger.test(&id);
         let records: Vec<RecordEvidence<'_>> = known
             .map(|test| ledger.records_of(test))
@@ -102,14 +123,17 @@ pub(crate) fn judge_tests(
                 needed: needed.as_ref(),
             })
             .collect();
+        // What was recorded elsewhere makes up for nothing here.
+        let newest = records
+            .iter()
+            .filter(|record| record.is_of_this_environment())
+            .map(|record| record.record.sequence)
+            .max();
         let candidate = Candidate {
             records: &records,
-            outcome_since: known.and_then(|test| {
-                let here = records
-                    .iter()
-                    .filter(|record| record.is_of_this_environment());
-                outcome_since(test, here.map(|record| record.record.sequence).max())
-            }),
+            outcome_since: known
+                .and_then(|test| outcome_since(test, newest))
+                .max(outcome_of_relatives(ledger, &id, newest)),
             doubts: known.map(|test| &*test.doubts).unwrap_or_default(),
             listed: rules.file.always_runs(class),
         };
@@ -120,30 +144,147 @@ pub(crate) fn judge_tests(
             rules.refine(verdict, class, known, &mut graph.borrow_mut())
         };
         let outcomes = known.into_iter().flat_map(|test| &test.history).rev();
-        Judged {
-            class: class.clone(),
-            facts: OrderFacts {
-                history: History::of(outcomes.map(|event| event.ending.outcome)),
-                uses: (rules.nearness && verdict.is_run())
-                    .then(|| changed_uses(&records, &versions, &changed))
-                    .flatten(),
-            },
-            verdict,
-            millis: known
-                .and_then(|test| test.history.first())
-                .map(|event| event.ending.millis),
-        }
+        let facts = OrderFacts {
+            history: History::of(outcomes.map(|event| event.ending.outcome)),
+            uses: (rules.nearness && verdict.is_run())
+                .then(|| changed_uses(&records, &versions, &changed))
+                .flatten(),
+        };
+        let millis = known
+            .and_then(|test| test.history.first())
+            .map(|event| event.ending.millis);
+        (verdict, millis, facts)
     };
-    let mut judged: Vec<Judged> = match &request.test_classes {
-        Some(classes) => outermost_classes(classes).iter().map(judge_class).collect(),
+    let judge_class = |class: &ClassName| {
+        let (verdict, millis, facts) = judge_test(class, None);
+        let mut judged = Judged {
+            class: class.clone(),
+            verdict,
+            millis,
+            facts,
+            methods: Vec::new(),
+            whole: None,
+        };
+        match rules.methods.map(|classes| classes.methods(class)) {
+            None => {}
+            Some(TestMethods::Whole(why)) => judged.whole = Some(why),
+            Some(TestMethods::Apart(methods)) => {
+                judged.methods = methods
+                    .keys()
+                    .map(|name| {
+                        let (verdict, millis, _) = judge_test(class, Some(name));
+                        JudgedMethod {
+                            name: name.clone(),
+                            verdict,
+                            millis,
+                        }
+                    })
+                    .collect();
+                judged.settle(&methods, |method| {
+                    let id = TestId {
+                        module: module.clone(),
+                        class: class.clone(),
+                        method: Some(method.clone()),
+                    };
+                    let newest = ledger.records_of(ledger.test(&id)?).first()?;
+                    let uses = ledger.uses(newest).ok()?;
+                    Some(uses.iter().filter_map(element).collect())
+                });
+            }
+        }
+        judged
+    };
+    let known = || ledger.tests().iter().map(|test| test.id.class.clone());
+    let classes: BTreeSet<ClassName> = match &request.test_classes {
+        Some(classes) => outermost_classes(classes),
+        None => known().collect(),
+    };
+    let mut judged: Vec<Judged> = classes.iter().map(judge_class).collect();
+    testng::add_needed(&mut judged, request, snapshot);
+    judged
+}
+
+impl Judged {
+    /// Brings the verdicts on a class and on its methods together.
+    fn settle(
+        &mut self,
+        declared: &BTreeMap<Arc<str>, Declared>,
+        used_by: impl Fn(&Arc<str>) -> Option<BTreeSet<Element>>,
+    ) {
+        if let Verdict::Skip { .. } = self.verdict {
+            // What holds for the class holds for each of its methods.
+            for method in &mut self.methods {
+                method.verdict = self.verdict.clone();
+            }
+            return;
+        }
+        self.run_what_is_inherited(declared, used_by);
+        match self.methods.iter().find(|method| method.verdict.is_run()) {
+            Some(first) => self.verdict = first.verdict.clone(),
+            None => self.verdict = Verdict::Skip { record: 0 },
+        }
+    }
+
+    /// A test that found state which other tests of its class had left behind
+    /// needs them again. That they are among what it used tells who they were.
+    fn run_what_is_inherited(
+        &mut self,
+        declared: &BTreeMap<Arc<str>, Declared>,
+        used_by: impl Fn(&Arc<str>) -> Option<BTreeSet<Element>>,
+    ) {
+        let mut pending: Vec<usize> = (0..self.methods.len())
+            .filter(|&index| self.methods[index].verdict.is_run())
+            .collect();
+        while let Some(index) = pending.pop() {
+            let Some(used) = used_by(&self.methods[index].name) else {
+                continue;
+            };
+            let reader = self.methods[index].name.clone();
+            for (other, method) in self.methods.iter_mut().enumerate() {
+                let Some(place) = declared.get(&method.name) else {
+                    continue;
+                };
+                let own = Element::Method(place.class.clone(), place.key.clone());
+                if !method.verdict.is_run() && used.contains(&own) {
+                    let why = format!("it leaves something behind that {reader} needs");
+                    method.verdict = Verdict::Run(RunReason::Needed { why });
+                    pending.push(other);
+                }
+            }
+        }
+    }
+}
+
+/// What a class and its methods say of each other: the worst end of the class
+/// after the newest record of a method, or of a method after that of the class.
+fn outcome_of_relatives(
+    ledger: &Ledger<'_>,
+    id: &TestId,
+    newest: Option<Sequence>,
+) -> Option<Outcome> {
+    let is_relative = |other: &KnownTest| {
+        other.id.module == id.module
+            && other.id.class == id.class
+            && other.id.method.is_some() != id.method.is_some()
+    };
+    let relatives: Vec<&KnownTest> = match &id.method {
+        Some(_) => {
+            let class = TestId::of_class(id.module.clone(), id.class.clone());
+            ledger.test(&class).into_iter().collect()
+        }
         None => ledger
             .tests()
             .iter()
-            .map(|test| judge_class(&test.id.class))
+            .filter(|other| is_relative(other))
             .collect(),
     };
-    testng::add_needed(&mut judged, request, snapshot);
-    judged
+    relatives
+        .into_iter()
+        .filter_map(|other| other.history.first())
+        .filter(|event| newest.is_none_or(|newest| event.sequence > newest))
+        .map(|event| event.ending.outcome)
+        .filter(|outcome| !outcome.is_evidence())
+        .max()
 }
 
 impl Rules<'_> {
@@ -393,7 +534,10 @@ pub(crate) fn in_words(element: &Element) -> String {
                 method.name
             )
         }
-        Element::Shape(class) | Element::Head(class) | Element::Overrides(class) => {
+        Element::Shape(class)
+        | Element::Head(class)
+        | Element::Frame(class)
+        | Element::Overrides(class) => {
             format!("the declaration of {}", class.simple())
         }
         Element::Class(class) | Element::Whole(class) | Element::Reachable(class) => {

@@ -23,6 +23,7 @@ fn silent_is_recorded(ran: &str, end: RunEnd) -> bool {
     let snapshot = Snapshot::take(std::slice::from_ref(&classes), Settings::new(root, 8));
     let settings = RunSettings {
         order: fewest_run::OrderSettings::default(),
+        entity: fewest_select::Entity::Class,
         root: root.to_owned(),
         technique: Technique::Hybrid,
         file: ProjectFile::default(),
@@ -58,6 +59,8 @@ fn silent_is_recorded(ran: &str, end: RunEnd) -> bool {
     request.write(&task).unwrap();
     let planned = |class: &str| PlannedTest {
         left_out: None,
+        methods: Vec::new(),
+        whole: None,
         class: class.into(),
         run: true,
         reasons: Vec::new(),

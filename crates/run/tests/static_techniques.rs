@@ -103,6 +103,7 @@ impl Stage {
     fn settings(&self, technique: Technique) -> RunSettings {
         RunSettings {
             order: fewest_run::OrderSettings::default(),
+            entity: fewest_select::Entity::Class,
             root: self.root.path().to_owned(),
             technique,
             file: ProjectFile::default(),

@@ -22,6 +22,7 @@ fn merge_report(root: &Path, collect: bool) -> Merged {
     fs::write(reports.join("TEST-p.ATest.xml"), REPORT).unwrap();
     let settings = RunSettings {
         order: fewest_run::OrderSettings::default(),
+        entity: fewest_select::Entity::Class,
         root: root.to_owned(),
         technique: Technique::Hybrid,
         file: ProjectFile::default(),

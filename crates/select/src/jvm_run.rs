@@ -1,6 +1,7 @@
 //! What happened in one JVM, by test.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use fewest_model::{ClassName, MethodKey, Outcome};
 use fewest_trace::{ClassEntry, Event, Jvm, Thing, Trace, Uses};
@@ -23,8 +24,8 @@ pub struct JvmRun {
     classes: Vec<ClassEntry>,
     by_name: HashMap<ClassName, Vec<usize>>,
     things: HashMap<u32, Thing>,
-    /// The place of each window's test in `tests`.
-    windows: HashMap<u32, usize>,
+    /// The place of each window's test in `tests`, and of its method there.
+    windows: HashMap<u32, (usize, Option<usize>)>,
 }
 
 /// One test class in one JVM.
@@ -40,6 +41,97 @@ pub struct TestRun {
     pub tests: u32,
     pub doubts: Vec<String>,
     pub(crate) used: Numbers,
+    /// Its methods in the order in which they first began, where the agent
+    /// told them apart.
+    pub methods: Vec<MethodRun>,
+    /// What all of its methods share came to: set-up and tear-down.
+    pub shared_outcome: Outcome,
+    /// Whether methods of it ran at the same time.
+    pub parallel: bool,
+    pub(crate) shared: Numbers,
+    shared_doubts: Vec<String>,
+}
+
+/// One method of a test class in one JVM.
+#[derive(Debug)]
+pub struct MethodRun {
+    pub name: Arc<str>,
+    pub outcome: Outcome,
+    pub millis: u64,
+    /// How many tests ended in it.
+    pub tests: u32,
+    pub(crate) doubts: Vec<String>,
+    pub(crate) used: Numbers,
+    /// The number of its first window: those that began earlier have lower ones.
+    pub(crate) first_window: u32,
+}
+
+impl TestRun {
+    fn new(class: &ClassName, at: u64) -> Self {
+        Self {
+            class: class.clone(),
+            outcome: Outcome::Passed,
+            millis: 0,
+            ended_at: at,
+            tests: 0,
+            doubts: Vec::new(),
+            used: Numbers::default(),
+            methods: Vec::new(),
+            shared_outcome: Outcome::Passed,
+            parallel: false,
+            shared: Numbers::default(),
+            shared_doubts: Vec::new(),
+        }
+    }
+
+    fn method_index(&mut self, name: &Arc<str>, window: u32) -> usize {
+        if let Some(index) = self.methods.iter().position(|known| known.name == *name) {
+            return index;
+        }
+        self.methods.push(MethodRun {
+            name: name.clone(),
+            outcome: Outcome::Passed,
+            millis: 0,
+            tests: 0,
+            doubts: Vec::new(),
+            used: Numbers::default(),
+            first_window: window,
+        });
+        self.methods.len() - 1
+    }
+
+    fn add_uses(&mut self, method: Option<usize>, uses: &Uses) {
+        self.used.add(uses);
+        match method {
+            Some(method) => self.methods[method].used.add(uses),
+            None => self.shared.add(uses),
+        }
+    }
+
+    fn add_outcome(&mut self, method: Option<usize>, outcome: Outcome) {
+        self.outcome = self.outcome.max(outcome);
+        let known = match method {
+            Some(method) => &mut self.methods[method].outcome,
+            None => &mut self.shared_outcome,
+        };
+        *known = (*known).max(outcome);
+    }
+
+    fn add_doubt(&mut self, method: Option<usize>, doubt: String) {
+        self.doubts.push(doubt.clone());
+        match method {
+            Some(method) => self.methods[method].doubts.push(doubt),
+            None => self.shared_doubts.push(doubt),
+        }
+    }
+
+    /// Why a run of one of its methods proves nothing.
+    pub(crate) fn doubts_of<'a>(
+        &'a self,
+        method: &'a MethodRun,
+    ) -> impl Iterator<Item = &'a String> {
+        self.shared_doubts.iter().chain(&method.doubts)
+    }
 }
 
 /// Numbers of probes and things.
@@ -68,6 +160,7 @@ pub(crate) struct Place<'a> {
 /// A window while the trace is read.
 struct Window {
     test: usize,
+    method: Option<usize>,
     /// When it was opened, in milliseconds since 1970.
     at: u64,
     closed: bool,
@@ -96,12 +189,12 @@ impl JvmRun {
         for window in windows.into_values() {
             let test = &mut run.tests[window.test];
             if !window.closed {
-                test.outcome = Outcome::Unfinished;
+                test.add_outcome(window.method, Outcome::Unfinished);
                 // It was still at work when the last other one had ended.
                 test.ended_at = latest.unwrap_or_default().saturating_add(1);
             } else if window.lingers {
-                test.doubts
-                    .push("a thread that it left behind was not followed to its end".into());
+                let doubt = "a thread that it left behind was not followed to its end";
+                test.add_doubt(window.method, doubt.into());
             }
         }
         run
@@ -117,11 +210,19 @@ impl JvmRun {
             Event::Opened(open) => {
                 let at = self.jvm.started_at.saturating_add(open.at);
                 let test = self.test_index(&open.class, at);
-                self.windows.insert(open.window, test);
+                let method = open
+                    .method
+                    .map(|method| self.tests[test].method_index(&method, open.window));
+                self.tests[test].parallel |= method.is_some()
+                    && windows
+                        .values()
+                        .any(|other| !other.closed && other.test == test && other.method.is_some());
+                self.windows.insert(open.window, (test, method));
                 windows.insert(
                     open.window,
                     Window {
                         test,
+                        method,
                         at,
                         closed: false,
                         lingers: false,
@@ -133,19 +234,27 @@ impl JvmRun {
                     window.closed = true;
                     window.lingers = close.lingers;
                     let test = &mut self.tests[window.test];
-                    test.outcome = test.outcome.max(close.outcome);
-                    test.millis += close.millis;
-                    test.tests += close.tests;
+                    test.add_outcome(window.method, close.outcome);
+                    test.add_uses(window.method, &close.uses);
+                    // The window of a method lies within one of its class.
+                    let (millis, tests) = match window.method {
+                        Some(method) => {
+                            let method = &mut test.methods[method];
+                            (&mut method.millis, &mut method.tests)
+                        }
+                        None => (&mut test.millis, &mut test.tests),
+                    };
+                    *millis += close.millis;
+                    *tests += close.tests;
                     if close.tests > 0 {
                         test.ended_at = window.at.saturating_add(close.millis);
                     }
-                    test.used.add(&close.uses);
                 }
             }
             Event::Late { window, uses } => {
                 if let Some(window) = windows.get_mut(&window) {
                     window.lingers = false;
-                    self.tests[window.test].used.add(&uses);
+                    self.tests[window.test].add_uses(window.method, &uses);
                 }
             }
             Event::Initialized { class, uses } => {
@@ -167,7 +276,7 @@ impl JvmRun {
                 why,
             } => {
                 if let Some(window) = windows.get(&window) {
-                    self.tests[window.test].doubts.push(why);
+                    self.tests[window.test].add_doubt(window.method, why);
                 }
             }
             Event::End { unseen } => {
@@ -184,15 +293,7 @@ impl JvmRun {
         if let Some(index) = self.tests.iter().position(|test| test.class == *class) {
             return index;
         }
-        self.tests.push(TestRun {
-            class: class.clone(),
-            outcome: Outcome::Passed,
-            millis: 0,
-            ended_at: at,
-            tests: 0,
-            doubts: Vec::new(),
-            used: Numbers::default(),
-        });
+        self.tests.push(TestRun::new(class, at));
         self.tests.len() - 1
     }
 
@@ -225,7 +326,18 @@ impl JvmRun {
 
     /// The place in [`JvmRun::tests`] of the test that a window belongs to.
     pub fn test_of_window(&self, window: u32) -> Option<usize> {
-        self.windows.get(&window).copied()
+        self.windows.get(&window).map(|(test, _)| *test)
+    }
+
+    /// The place in [`TestRun::methods`] of the method that a window belongs to.
+    pub fn method_of_window(&self, window: u32) -> Option<usize> {
+        self.windows.get(&window)?.1
+    }
+
+    /// The number of the first window of a test.
+    pub(crate) fn first_window(&self, test: usize) -> u32 {
+        let own = self.windows.iter().filter(|(_, (of, _))| *of == test);
+        own.map(|(window, _)| *window).min().unwrap_or(0)
     }
 
     pub(crate) fn thing(&self, id: u32) -> Option<&Thing> {

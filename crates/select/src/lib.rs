@@ -9,10 +9,13 @@
 #![forbid(unsafe_code)]
 
 pub mod class_graph;
+mod entity;
 pub mod jvm_run;
 mod left_state;
+pub mod method_uses;
 mod technique;
 pub mod uses;
 pub mod verdict;
 
+pub use entity::{Entity, ParseEntityError};
 pub use technique::{ParseTechniqueError, Technique};

@@ -75,7 +75,9 @@ impl Technique {
             Kind::Shape => self == Self::Hybrid,
             Kind::Method => matches!(self, Self::Hybrid | Self::HybridLookup),
             Kind::Blocks => self == Self::HybridBlock,
-            Kind::Lookup => matches!(self, Self::Hybrid | Self::HybridLookup | Self::HybridBlock),
+            Kind::Lookup | Kind::Frame => {
+                matches!(self, Self::Hybrid | Self::HybridLookup | Self::HybridBlock)
+            }
             Kind::Head | Kind::Receiver | Kind::Overrides => {
                 matches!(self, Self::HybridLookup | Self::HybridBlock)
             }

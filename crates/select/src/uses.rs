@@ -36,6 +36,8 @@ pub struct MethodFacts {
     pub inherited: Vec<(ClassName, MethodKey)>,
     pub static_reads: Vec<StaticField>,
     pub static_writes: Vec<StaticField>,
+    /// Those of both that hold objects which may change.
+    pub static_objects: Vec<StaticField>,
     /// Static fields that it reads and whose object can change.
     pub held: Vec<(StaticField, Held)>,
     /// Whether it may change a container that it has not made itself.
@@ -103,7 +105,7 @@ pub fn uses_of_tests(run: &JvmRun, classes: &impl Classes) -> Vec<TestUses> {
     for (index, test) in run.tests.iter().enumerate() {
         let mut expansion = Expansion::new(run, classes);
         expansion.add_test(test);
-        let left = left_state(run, test, classes);
+        let left = left_state(run, &test.used, classes);
         let written = expansion
             .static_reads
             .iter()
@@ -127,9 +129,9 @@ pub fn uses_of_tests(run: &JvmRun, classes: &impl Classes) -> Vec<TestUses> {
 
 /// What a test finds and leaves in objects. Only what ran while it did counts:
 /// an initializer that ran for another test finds and changes nothing again.
-fn left_state(run: &JvmRun, test: &TestRun, classes: &impl Classes) -> LeftState {
+pub(crate) fn left_state(run: &JvmRun, used: &Numbers, classes: &impl Classes) -> LeftState {
     let mut state = LeftState::default();
-    for (class, method) in test.used.probes.iter().filter_map(|&p| run.method(p)) {
+    for (class, method) in used.probes.iter().filter_map(|&p| run.method(p)) {
         if let Some(facts) = classes.facts(class)
             && let Some(facts) = facts.methods.get(method)
         {
@@ -139,7 +141,7 @@ fn left_state(run: &JvmRun, test: &TestRun, classes: &impl Classes) -> LeftState
     state
 }
 
-fn supertypes(class: &ClassName, classes: &impl Classes) -> Vec<ClassName> {
+pub(crate) fn supertypes(class: &ClassName, classes: &impl Classes) -> Vec<ClassName> {
     let facts = classes.facts(class);
     facts.map_or_else(Vec::new, |facts| facts.supertypes.clone())
 }
@@ -191,13 +193,17 @@ impl TestUses {
 }
 
 /// Follows uses until nothing new appears.
-struct Expansion<'a, C> {
+pub(crate) struct Expansion<'a, C> {
     run: &'a JvmRun,
     classes: &'a C,
     test: Option<&'a ClassName>,
-    uses: TestUses,
-    static_reads: BTreeSet<StaticField>,
-    static_writes: BTreeSet<StaticField>,
+    /// Whether the test class counts by its frame, because only one of its
+    /// methods is meant.
+    framed: bool,
+    pub(crate) uses: TestUses,
+    pub(crate) static_reads: BTreeSet<StaticField>,
+    pub(crate) static_writes: BTreeSet<StaticField>,
+    pub(crate) static_objects: BTreeSet<StaticField>,
     /// Classes that are used, and those of them that count as a whole.
     touched: BTreeSet<ClassName>,
     whole: BTreeSet<ClassName>,
@@ -209,14 +215,16 @@ struct Expansion<'a, C> {
 }
 
 impl<'a, C: Classes> Expansion<'a, C> {
-    fn new(run: &'a JvmRun, classes: &'a C) -> Self {
+    pub(crate) fn new(run: &'a JvmRun, classes: &'a C) -> Self {
         Self {
             run,
             classes,
             test: None,
+            framed: false,
             uses: TestUses::default(),
             static_reads: BTreeSet::new(),
             static_writes: BTreeSet::new(),
+            static_objects: BTreeSet::new(),
             touched: BTreeSet::new(),
             whole: BTreeSet::new(),
             executed: BTreeSet::new(),
@@ -225,7 +233,17 @@ impl<'a, C: Classes> Expansion<'a, C> {
         }
     }
 
-    fn add_test(&mut self, test: &'a TestRun) {
+    /// What one of a test's methods uses, or what all of them share.
+    pub(crate) fn add_part(&mut self, test: &'a TestRun, parts: &[&Numbers]) {
+        self.test = Some(&test.class);
+        self.framed = true;
+        self.add_whole(&test.class);
+        for numbers in parts {
+            self.add_numbers(numbers);
+        }
+    }
+
+    pub(crate) fn add_test(&mut self, test: &'a TestRun) {
         self.test = Some(&test.class);
         self.uses.doubts.extend(test.doubts.iter().cloned());
         self.add_watches();
@@ -235,7 +253,7 @@ impl<'a, C: Classes> Expansion<'a, C> {
         self.finish();
     }
 
-    fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         while let Some(class) = self.pending.pop() {
             self.follow(&class);
         }
@@ -244,7 +262,7 @@ impl<'a, C: Classes> Expansion<'a, C> {
         }
     }
 
-    fn add_watches(&mut self) {
+    pub(crate) fn add_watches(&mut self) {
         let watched = [
             (Watch::Uses, true),
             (Watch::Receivers, self.run.jvm.receivers),
@@ -271,7 +289,7 @@ impl<'a, C: Classes> Expansion<'a, C> {
     /// What ran outside of all tests counts for each of them, except what
     /// makes or describes another test class: frameworks do that up front.
     /// Other methods of a test class are set-up for many, as `@BeforeSuite`.
-    fn add_ambient(&mut self) {
+    pub(crate) fn add_ambient(&mut self) {
         let run = self.run;
         for &probe in &run.ambient.probes {
             if let Some((class, method)) = run.method(probe)
@@ -331,7 +349,7 @@ impl<'a, C: Classes> Expansion<'a, C> {
         }
     }
 
-    fn add(&mut self, element: Element) {
+    pub(crate) fn add(&mut self, element: Element) {
         self.uses.elements.insert(element);
     }
 
@@ -402,7 +420,14 @@ impl<'a, C: Classes> Expansion<'a, C> {
         if !method.is_static_initializer() {
             self.static_writes
                 .extend(facts.static_writes.iter().cloned());
+            self.static_objects
+                .extend(facts.static_objects.iter().cloned());
         }
+    }
+
+    /// Whether a class is the one that a single method is of.
+    fn is_framed(&self, class: &ClassName) -> bool {
+        self.framed && self.test == Some(class)
     }
 
     /// A class is used.
@@ -411,11 +436,15 @@ impl<'a, C: Classes> Expansion<'a, C> {
             return;
         }
         self.add(Element::Class(class.clone()));
-        self.add(Element::Shape(class.clone()));
-        if self.run.jvm.receivers {
-            self.add(Element::Head(class.clone()));
+        if self.is_framed(class) {
+            self.add(Element::Frame(class.clone()));
+        } else {
+            self.add(Element::Shape(class.clone()));
+            if self.run.jvm.receivers {
+                self.add(Element::Head(class.clone()));
+            }
         }
-        if self.test.is_some_and(|test| class.outermost() == *test) {
+        if !self.framed && self.test.is_some_and(|test| class.outermost() == *test) {
             self.add_whole(class);
         }
         self.pending.push(class.clone());
@@ -426,7 +455,10 @@ impl<'a, C: Classes> Expansion<'a, C> {
         if is_jdk_class(class) || !self.whole.insert(class.clone()) {
             return;
         }
-        self.add(Element::Whole(class.clone()));
+        // Frameworks look at all of a test class for each of its methods.
+        if !self.is_framed(class) {
+            self.add(Element::Whole(class.clone()));
+        }
         self.touch(class);
         for supertype in self.supertypes(class) {
             self.add_whole(&supertype);

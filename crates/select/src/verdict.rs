@@ -170,7 +170,7 @@ fn rank(element: &Element) -> u8 {
         Element::Method(..) | Element::Blocks(..) => 0,
         Element::File(_) | Element::Resource(_) => 1,
         Element::Lookup(..) | Element::Receiver(..) => 2,
-        Element::Shape(_) | Element::Head(_) | Element::Overrides(_) => 3,
+        Element::Shape(_) | Element::Head(_) | Element::Frame(_) | Element::Overrides(_) => 3,
         Element::Class(_) | Element::Whole(_) | Element::Reachable(_) => 4,
         _ => 5,
     }

@@ -6,7 +6,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use fewest_classfile::fingerprint::Options;
+use fewest_classfile::fingerprint::{Fingerprinter, Options};
+use fewest_classfile::read::ClassFile;
 use fewest_model::{ClassName, Element, Fingerprint, MethodKey, Walk};
 use thiserror::Error;
 
@@ -160,6 +161,7 @@ impl Snapshot {
             Element::Shape(name) | Element::Overrides(name) => {
                 self.of_class(name, ClassView::shape)
             }
+            Element::Frame(name) => self.of_class(name, |view| self.frame(view)),
             Element::Method(name, key) => self.of_class(name, |view| {
                 view.method(key)
                     .map_or(Fingerprint::ABSENT, |method| method.fingerprint)
@@ -206,6 +208,34 @@ impl Snapshot {
 
     fn options(&self) -> Options {
         options(&self.settings)
+    }
+
+    /// What a test class is apart from its tests. Where that cannot be told,
+    /// all of the class counts.
+    fn frame(&self, view: &ClassView<'_>) -> Fingerprint {
+        let bytes = self.class_bytes(view.name()).ok();
+        let frame = bytes.and_then(|bytes| {
+            let class = ClassFile::read(&bytes).ok()?;
+            let junit3 = self.extends(view, "junit/framework/TestCase");
+            Fingerprinter::new(self.options())
+                .frame(&class, junit3)
+                .ok()
+        });
+        frame.unwrap_or_else(|| view.class())
+    }
+
+    /// Whether a class has another one among its superclasses.
+    pub fn extends(&self, view: &ClassView<'_>, superclass: &str) -> bool {
+        const DEEPEST: usize = 100;
+        let mut above = view.super_name();
+        for _ in 0..DEEPEST {
+            let Some(name) = above else { return false };
+            if name.as_str() == superclass {
+                return true;
+            }
+            above = self.class(&name).and_then(|view| view.super_name());
+        }
+        false
     }
 
     /// The bytes that the fingerprints of a class were taken of.

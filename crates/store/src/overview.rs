@@ -11,7 +11,7 @@ use crate::reader::Reader;
 /// What there is in a store, without looking at it closely.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overview {
-    /// Tests with at least one record.
+    /// Test classes with at least one record, of their own or of a method.
     pub tests: u64,
     pub records: u64,
     /// The commits at which records were made, newest first.
@@ -45,7 +45,8 @@ impl Reader {
 
 fn count(connection: &Connection) -> Result<Overview, Fault> {
     let (tests, records) = connection.query_row(
-        "SELECT count(DISTINCT test), count(*) FROM record",
+        "SELECT (SELECT count(*) FROM (SELECT DISTINCT module, class FROM test \
+         WHERE id IN (SELECT test FROM record))), count(*) FROM record",
         (),
         |row| Ok((row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64)),
     )?;

@@ -6,6 +6,7 @@ use super::code::{CodeScratch, write_code};
 use super::head::{write_attributes, write_declaration, write_head};
 use super::names::Names;
 use super::{Canonical, ClassFingerprints, MethodFingerprint, Options, SymbolCache, Symbols};
+use crate::annotations;
 use crate::read::{ClassFile, Member, ReadError};
 
 /// What a fingerprint is of, so that equal bytes of different things differ.
@@ -16,6 +17,7 @@ mod tag {
     pub(super) const CLASS: u8 = 3;
     pub(super) const METHOD: u8 = 4;
     pub(super) const SIGNATURE: u8 = 5;
+    pub(super) const FRAME: u8 = 6;
 }
 
 /// Takes the fingerprints of class after class, and keeps its memory in
@@ -109,6 +111,30 @@ impl Fingerprinter {
             self.set.push(self.out.finish());
         }
         Ok(self.head_with_set(tag::SHAPE, head))
+    }
+
+    /// What a test class is apart from its tests: the head, the declarations of
+    /// instance methods that take part in method lookup, and whatever carries
+    /// annotations, by which frameworks find set-up and tear-down.
+    pub fn frame(&mut self, class: &ClassFile<'_>, junit3: bool) -> Result<Fingerprint, ReadError> {
+        let head = self.head(class)?;
+        self.set.clear();
+        for method in class.methods() {
+            let key = class.method_key(method)?;
+            let annotations = annotations::of_member(class, method)?;
+            let looked_up =
+                !(method.is_static() || method.is_private() || key.name.starts_with('<'));
+            if annotations::is_test(method, &key, &annotations, junit3)
+                || (annotations.is_empty() && !looked_up)
+            {
+                continue;
+            }
+            self.out.clear();
+            self.out.u8(tag::SIGNATURE);
+            write_outside_of_code(&mut self.out, class, method, self.options)?;
+            self.set.push(self.out.finish());
+        }
+        Ok(self.head_with_set(tag::FRAME, head))
     }
 
     fn head_with_set(&mut self, tag: u8, head: Fingerprint) -> Fingerprint {

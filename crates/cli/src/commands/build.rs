@@ -16,7 +16,7 @@ use fewest_run::{
     LastRun, Launch, LaunchOptions, Launched, Merged, Notice, OrderBy, Overview, Project, Target,
     cache_folder,
 };
-use fewest_select::Technique;
+use fewest_select::{Entity, Technique};
 use fewest_store::ReadError;
 use serde_json::json;
 
@@ -32,6 +32,10 @@ pub(crate) struct BuildOptions {
     /// `fewest.toml` says, or else hybrid].
     #[arg(long, value_name = "NAME")]
     technique: Option<Technique>,
+    /// What is left out or run as one: class or method [default: what
+    /// `fewest.toml` says, or else class].
+    #[arg(long, value_name = "NAME")]
+    entity: Option<Entity>,
     #[command(flatten)]
     order: OrderOptions,
     /// Run only so much, the best first: a time as `90s` or `5m`, a share of
@@ -327,6 +331,7 @@ impl<'a> Build<'a> {
     fn launch_options(&self) -> LaunchOptions {
         LaunchOptions {
             technique: self.options.technique,
+            entity: self.options.entity,
             order: self.options.order.order,
             seed: self.options.order.seed,
             order_all_first: self.options.order.order_all_first,
@@ -473,6 +478,9 @@ impl<'a> Build<'a> {
             Some(notice) => self.screen.warn(&notice.to_string()),
         }
         self.tell_details(merged);
+        if let Some(line) = summary::whole(merged) {
+            self.screen.say(&line);
+        }
         if let Some(line) = summary::doubtful(merged) {
             self.screen.say(&line);
         }
@@ -556,10 +564,12 @@ impl<'a> Build<'a> {
         let report = json!({
             "format": 1,
             "technique": merged.technique.name(),
+            "entity": merged.entity.name(),
             "shadow": self.shadow,
             "interrupted": launched.interrupted_by.is_some(),
             "order": merged.order,
             "tests": merged.tests,
+            "whole": summary::whole_by_reason(merged),
             "warnings": merged.warnings,
         });
         fs::write(path, serde_json::to_vec_pretty(&report)?)

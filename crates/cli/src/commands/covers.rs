@@ -26,7 +26,7 @@ pub(crate) struct CoversArgs {
 }
 
 pub(crate) fn run(args: &CoversArgs) -> Result<ExitCode> {
-    let outlook = Outlook::open(Project::around(&std::env::current_dir()?), None)?;
+    let outlook = Outlook::open(Project::around(&std::env::current_dir()?), None, None)?;
     let (name, method) = match args.target.split_once('#') {
         Some((name, method)) => (name, Some(method)),
         None => (args.target.as_str(), None),

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use fewest_report::{Colour, Table, counted};
 use fewest_run::{Forecast, Outlook, Prediction, Project};
-use fewest_select::Technique;
+use fewest_select::{Entity, Technique};
 use serde_json::json;
 
 use crate::output;
@@ -21,13 +21,20 @@ pub(crate) struct SelectArgs {
     /// How to tell which tests can be affected.
     #[arg(long, value_name = "NAME")]
     technique: Option<Technique>,
+    /// What is left out or run as one: class or method.
+    #[arg(long, value_name = "NAME")]
+    entity: Option<Entity>,
     /// Print JSON instead of text.
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &SelectArgs) -> Result<ExitCode> {
-    let outlook = Outlook::open(Project::around(&std::env::current_dir()?), args.technique)?;
+    let outlook = Outlook::open(
+        Project::around(&std::env::current_dir()?),
+        args.technique,
+        args.entity,
+    )?;
     let all: BTreeSet<_> = outlook.tests()?.into_iter().collect();
     let mut forecasts = outlook.forecasts(&all)?;
     forecasts.retain(|forecast| forecast.prediction != Prediction::Gone);
@@ -36,15 +43,16 @@ pub(crate) fn run(args: &SelectArgs) -> Result<ExitCode> {
         output::print_json(&json!({
             "format": 1,
             "technique": outlook.technique().name(),
+            "entity": outlook.entity().name(),
             "tests": tests,
         }))?;
     } else {
-        output::print(&screen(&forecasts).render(output::style()))?;
+        output::print(&screen(&forecasts, outlook.entity()).render(output::style()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn screen(forecasts: &[Forecast]) -> Table {
+fn screen(forecasts: &[Forecast], entity: Entity) -> Table {
     let mut table = Table::default();
     let mut run = 0;
     for forecast in forecasts {
@@ -63,7 +71,14 @@ fn screen(forecasts: &[Forecast]) -> Table {
         };
         table.row(0, [(word, Some(colour)), (&name, None), (&reason, None)]);
     }
-    let all = counted(forecasts.len(), "known test class", "known test classes");
+    let all = match entity {
+        Entity::Class => counted(forecasts.len(), "known test class", "known test classes"),
+        Entity::Method => counted(
+            forecasts.len(),
+            "known test method or whole class",
+            "known test methods and whole classes",
+        ),
+    };
     table.line(format!("{run} of {all} would run"));
     table
 }

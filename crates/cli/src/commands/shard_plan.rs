@@ -31,7 +31,11 @@ pub(crate) struct ShardPlanArgs {
 }
 
 pub(crate) fn run(args: &ShardPlanArgs) -> Result<ExitCode> {
-    let outlook = Outlook::open(Project::around(&std::env::current_dir()?), args.technique)?;
+    let outlook = Outlook::open(
+        Project::around(&std::env::current_dir()?),
+        args.technique,
+        None,
+    )?;
     let shards = outlook.shards(args.shards)?;
     if args.json {
         let shards: Vec<_> = (1..).zip(&shards).map(json_of(args.shards)).collect();

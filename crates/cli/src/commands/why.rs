@@ -8,7 +8,7 @@ use clap::Args;
 use fewest_model::{Outcome, TestId};
 use fewest_report::{Colour, Table, grouped};
 use fewest_run::{Forecast, Outlook, Prediction, Project, RecordSummary};
-use fewest_select::Technique;
+use fewest_select::{Entity, Technique};
 
 use crate::moment::moment;
 use crate::names::{means, unknown};
@@ -25,20 +25,31 @@ const SHOWN_RUNS: usize = 10;
 ///
 ///     fewest why ParserTest
 ///     fewest why com.acme.ParserTest
+///     fewest why ParserTest#readsNumbers
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct WhyArgs {
-    /// The test class, by its simple or its full name.
+    /// The test class, by its simple or its full name, and a method of it.
+    #[arg(value_name = "CLASS[#METHOD]")]
     test: String,
     /// How to tell which tests can be affected.
     #[arg(long, value_name = "NAME")]
     technique: Option<Technique>,
+    /// What is left out or run as one: class or method. A method that is named
+    /// is judged as one.
+    #[arg(long, value_name = "NAME")]
+    entity: Option<Entity>,
 }
 
 pub(crate) fn run(args: &WhyArgs) -> Result<ExitCode> {
-    let outlook = Outlook::open(Project::around(&std::env::current_dir()?), args.technique)?;
+    let (name, method) = match args.test.split_once('#') {
+        Some((name, method)) => (name, Some(method)),
+        None => (args.test.as_str(), None),
+    };
+    let entity = method.map_or(args.entity, |_| Some(Entity::Method));
+    let project = Project::around(&std::env::current_dir()?);
+    let outlook = Outlook::open(project, args.technique, entity)?;
     let tests = outlook.tests()?;
-    let name = args.test.split('#').next().unwrap_or(&args.test);
     let meant: BTreeSet<TestId> = tests
         .iter()
         .filter(|test| means(name, &test.class))
@@ -49,8 +60,22 @@ pub(crate) fn run(args: &WhyArgs) -> Result<ExitCode> {
         output::warn(&text);
         return Ok(exit::NOT_FOUND.into());
     }
-    let screens: Vec<String> = outlook
-        .forecasts(&meant)?
+    let mut forecasts = outlook.forecasts(&meant)?;
+    if let Some(method) = method {
+        // A class that stays whole answers for each of its methods.
+        forecasts.retain(|forecast| {
+            forecast
+                .test
+                .method
+                .as_deref()
+                .is_none_or(|known| known == method)
+        });
+        if forecasts.is_empty() {
+            output::warn(&format!("no test method `{method}` of {name} is known"));
+            return Ok(exit::NOT_FOUND.into());
+        }
+    }
+    let screens: Vec<String> = forecasts
         .iter()
         .map(|forecast| screen(forecast).render(output::style()))
         .collect();

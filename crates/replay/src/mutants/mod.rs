@@ -196,7 +196,7 @@ fn suite_of(settings: &Settings) -> Result<(Suite, Vec<SetAside>), MutantError> 
     let (technique, store) = settings.stores.first().ok_or(MutantError::NoTests)?;
     let outlook = with_store(settings, store, || {
         let project = Project::at(&settings.project);
-        Ok(Outlook::open(project, Some(*technique))?)
+        Ok(Outlook::open(project, Some(*technique), None)?)
     })?;
     let runner = runner::prepare(&settings.work, &outlook)?;
     suite::measure(&outlook, &runner, &settings.work)
@@ -280,7 +280,7 @@ fn selected(
     technique: Technique,
     suite: &Suite,
 ) -> Result<Vec<usize>, MutantError> {
-    let outlook = Outlook::open(Project::at(&settings.project), Some(technique))?;
+    let outlook = Outlook::open(Project::at(&settings.project), Some(technique), None)?;
     let wanted: BTreeSet<_> = suite.tests.iter().map(|test| test.id.clone()).collect();
     let left_out: BTreeSet<_> = outlook
         .forecasts(&wanted)?
