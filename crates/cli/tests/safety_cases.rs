@@ -112,6 +112,16 @@ struct SelectedTest {
 /// The tests that ran, and why.
 type Ran = BTreeMap<String, Vec<String>>;
 
+/// What is left out or run as one; methods take `FEWEST_ENTITY=method`.
+fn entity() -> String {
+    std::env::var("FEWEST_ENTITY").unwrap_or_else(|_| "class".into())
+}
+
+/// The class of a test that may be a method.
+fn class_of(test: &str) -> &str {
+    test.split('#').next().unwrap_or(test)
+}
+
 fn cases() -> Vec<Case> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/safety");
     let cases = ["cases.json", "left_state.json"].map(|file| {
@@ -191,6 +201,7 @@ impl Stage<'_> {
             .map(String::from)
             .to_vec();
         args.push(report.to_str().unwrap().into());
+        args.extend(["--entity".into(), entity()]);
         args.push("--".into());
         args.push(java.to_str().unwrap().into());
         args.extend(
@@ -221,7 +232,7 @@ impl Stage<'_> {
             .tests
             .into_iter()
             .filter(|t| t.verdict == "run")
-            .map(|t| (t.test, t.reasons))
+            .map(|t| (class_of(&t.test).to_owned(), t.reasons))
             .collect())
     }
 
@@ -252,7 +263,10 @@ impl Stage<'_> {
         };
         let records = ledger.records().iter();
         records
-            .map(|record| (ledger.test_of(record).id.to_string(), elements(record)))
+            .map(|record| {
+                let test = ledger.test_of(record).id.to_string();
+                (class_of(&test).to_owned(), elements(record))
+            })
             .collect()
     }
 
