@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use fewest_testkit::{Finished, JavaRun, Jdk};
 use fewest_trace::{Event, Jvm, ParentWindows};
-use support::{Suite, Traced, assert_same, jdks};
+use support::{Suite, Traced, assert_same};
 
 /// Reads a file, starts a JVM of its own if asked to, and ends with code 3.
 const CHILD: &str = r#"
@@ -175,7 +175,7 @@ fn run(run: JavaRun) -> Finished {
 
 #[test]
 fn a_jvm_that_a_test_starts_belongs_to_the_windows_of_the_test() {
-    for jdk in jdks() {
+    for jdk in Jdk::old_and_new() {
         let suite = suite();
         let plain = run(suite.plain(&jdk));
         assert!(plain.success(), "JDK {}: {}", jdk.version(), plain.stdout);
@@ -187,7 +187,7 @@ fn a_jvm_that_a_test_starts_belongs_to_the_windows_of_the_test() {
 
 #[test]
 fn an_agent_in_the_environment_is_not_loaded_twice() {
-    for jdk in jdks() {
+    for jdk in Jdk::old_and_new() {
         let suite = suite();
         let option = suite.agent_option();
         // A child would say that it picked up the variable, and fail its test.
@@ -208,7 +208,7 @@ fn tool(suite: &Suite, jdk: &Jdk) -> JavaRun {
 
 #[test]
 fn a_jvm_without_tests_hands_the_agent_on_as_it_is() {
-    for jdk in jdks() {
+    for jdk in Jdk::old_and_new() {
         let suite = suite();
         let finished = run(tool(&suite, &jdk));
         assert!(finished.success(), "{}{}", finished.stdout, finished.stderr);
@@ -231,7 +231,7 @@ fn another_program_is_named_with_the_files_it_is_told_of() {
         ),
         ("QuietTest", "assertTrue(true);"),
     ];
-    for jdk in jdks() {
+    for jdk in Jdk::old_and_new() {
         let suite = Suite::new(&tests, &[]);
         suite.project.write("data/one.txt", "1");
         let script = suite.project.write("data/tool.sh", "#!/bin/sh\nexit 0\n");

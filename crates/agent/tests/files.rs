@@ -4,8 +4,8 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use fewest_testkit::{Run, TestProject};
-use support::{Suite, assert_same, jdks};
+use fewest_testkit::{JavaRun, Jdk, Run, TestProject};
+use support::{Suite, assert_same};
 
 /// A test's name, what it does, and what its window must hold: no more, no less.
 type Case = (&'static str, &'static str, &'static [&'static str]);
@@ -337,6 +337,12 @@ const SETTINGS: &[Case] = &[
     ),
 ];
 
+/// What a test may be said to use besides, on old JDKs: the classes of method
+/// references pass by the agent on Java 8, which then sees the name too.
+fn is_due_to_the_jdk(jdk: &Jdk, test: &str, line: &str) -> bool {
+    jdk.feature_version() == 8 && test == "MethodReferenceTest" && line == "variable SOME_VARIABLE"
+}
+
 fn suite(cases: &[Case]) -> Suite {
     let tests: Vec<_> = cases.iter().map(|(name, body, _)| (*name, *body)).collect();
     let suite = Suite::new(&tests, &[]);
@@ -357,7 +363,7 @@ fn suite(cases: &[Case]) -> Suite {
 fn jar(project: &TestProject, name: &str, entry: &str, content: &str) {
     let folder = format!("content-of-{name}");
     project.write(format!("{folder}/{entry}"), content);
-    let tool = fewest_testkit::Jdk::default().home().join("bin/jar");
+    let tool = Jdk::default().home().join("bin/jar");
     Run::new(tool)
         .args(["cf", name, "-C", &folder, entry])
         .current_dir(project.root())
@@ -369,9 +375,9 @@ fn jar(project: &TestProject, name: &str, entry: &str, content: &str) {
 /// Runs the cases with and without the agent, and compares what each window
 /// holds with what it must.
 fn check(cases: &[Case], prepare: impl Fn(&TestProject)) {
-    for jdk in jdks() {
+    for jdk in Jdk::old_and_new() {
         let suite = suite(cases);
-        let run = |run: fewest_testkit::JavaRun| {
+        let run = |run: JavaRun| {
             prepare(&suite.project);
             run.classpath([suite.project.path("lib.jar")])
                 .jvm_args(["-Dp.one=1", "-Dp.flag=true"])
@@ -387,7 +393,8 @@ fn check(cases: &[Case], prepare: impl Fn(&TestProject)) {
         let mut wrong = Vec::new();
         for (name, _, expected) in cases {
             let expected: BTreeSet<String> = expected.iter().map(|&line| line.into()).collect();
-            let found = trace.of_test(name);
+            let mut found = trace.of_test(name);
+            found.retain(|line| !is_due_to_the_jdk(&jdk, name, line));
             if found != expected {
                 wrong.push(format!("{name}\n   found {found:?}\nexpected {expected:?}"));
             }
@@ -451,7 +458,7 @@ fn a_class_path_in_a_manifest_is_a_class_path() {
             &["file lib.jar"],
         ),
     ];
-    for jdk in jdks() {
+    for jdk in Jdk::old_and_new() {
         let suite = suite(cases);
         let project = &suite.project;
         let entries = [project.path("classes/"), project.path("lib.jar")];
@@ -463,12 +470,12 @@ fn a_class_path_in_a_manifest_is_a_class_path() {
         let line: Vec<char> = format!("Class-Path:{}", urls.concat()).chars().collect();
         let lines: Vec<String> = line.chunks(70).map(String::from_iter).collect();
         project.write("manifest", lines.join("\n ") + "\n");
-        Run::new(fewest_testkit::Jdk::default().home().join("bin/jar"))
+        Run::new(Jdk::default().home().join("bin/jar"))
             .args(["cfm", "booter.jar", "manifest"])
             .current_dir(project.root())
             .succeed()
             .unwrap();
-        let finished = fewest_testkit::JavaRun::new(&jdk, "org.junit.runner.JUnitCore")
+        let finished = JavaRun::new(&jdk, "org.junit.runner.JUnitCore")
             .jvm_args([suite.agent_option()])
             .classpath([project.path("booter.jar")])
             .args(["ManifestTest", "ManifestJarTest"])

@@ -161,7 +161,7 @@ fn names(names: &[&str]) -> BTreeSet<String> {
 #[test]
 fn each_test_tells_the_blocks_and_receivers_of_its_own() {
     let stage = Stage::new(SOURCES, &junit());
-    for jdk in [17, 25].into_iter().filter_map(Jdk::feature) {
+    for jdk in Jdk::old_and_new() {
         let tests = ["PlusTest", "ZeroTest", "LeftTest", "RightTest"];
         let trace = trace(&stage, &jdk, &tests);
         let plus = blocks(&trace, "PlusTest", "Sign", "of");
@@ -198,7 +198,7 @@ fn a_method_that_is_too_large_for_block_probes_keeps_that_of_its_entry() {
     let large = large();
     let test = "public class LargeTest { @org.junit.Test public void test() { Large.of(3); } }";
     let stage = Stage::new(&[&large, test], &junit());
-    let trace = trace(&stage, &Jdk::default(), &["LargeTest"]);
+    let trace = trace(&stage, &Jdk::under_test(), &["LargeTest"]);
     let entry = class(&trace, "Large");
     let at = entry
         .methods
@@ -240,7 +240,7 @@ fn each_statement_of_a_straight_test_tells_what_it_used() {
     let test = test.replacen("import static org.junit.Assert.*;", "", 1);
     let test = test.replace("assertEquals", "org.junit.Assert.assertEquals");
     let stage = Stage::new(&[calls, test.trim()], &junit());
-    for jdk in [17, 25].into_iter().filter_map(Jdk::feature) {
+    for jdk in Jdk::old_and_new() {
         let trace = trace(&stage, &jdk, &["StraightTest"]);
         let test = class(&trace, "StraightTest");
         let [told] = test.statements[..] else {

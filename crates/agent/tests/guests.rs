@@ -73,7 +73,7 @@ const ODD: &[&str] = &[
 #[test]
 fn class_files_that_the_jvm_refuses_are_refused_as_without_us() {
     let stage = Stage::new(ODD, &junit());
-    for jdk in [17, 25].into_iter().filter_map(Jdk::feature) {
+    for jdk in Jdk::old_and_new() {
         let plain = stage
             .plain(&jdk, MAIN)
             .args(["OddTest", "NextTest"])
@@ -113,7 +113,7 @@ fn a_method_that_cannot_grow_is_left_alone_and_named() {
     let huge = huge();
     let test = "public class HugeTest { @org.junit.Test public void test() { Huge.small(); Huge.huge(1); } }";
     let stage = Stage::new(&[&huge, test], &junit());
-    let watched = stage.watch(&Jdk::default(), MAIN, &["HugeTest"]);
+    let watched = stage.watch(&Jdk::under_test(), MAIN, &["HugeTest"]);
     assert_eq!(watched.summary(), "HugeTest passed 1: small\nambient:\n");
     let huge = watched
         .classes()
@@ -150,7 +150,7 @@ const ENDS: &[&str] = &[
 #[test]
 fn a_jvm_that_ends_in_a_test_leaves_a_trace_of_what_was_before() {
     let stage = Stage::new(ENDS, &junit());
-    let jdk = Jdk::default();
+    let jdk = Jdk::under_test();
     for (end, code) in [("exit", 7), ("halt", 8)] {
         let option = format!("-Dend={end}");
         let run = stage.traced(&jdk, MAIN).jvm_args([option]);
@@ -174,7 +174,7 @@ fn running_out_of_heap_or_stack_is_the_tests_own_failure() {
     let stage = Stage::new(ENDS, &junit());
     for end in ["memory", "stack"] {
         let options = ["-Xmx64m".to_owned(), format!("-Dend={end}")];
-        let run = stage.traced(&Jdk::default(), MAIN).jvm_args(options);
+        let run = stage.traced(&Jdk::under_test(), MAIN).jvm_args(options);
         let finished = run
             .args(["FirstTest", "EndTest", "LastTest"])
             .finish()
@@ -216,7 +216,7 @@ fn a_killed_jvm_leaves_a_readable_trace() {
     let stage = Stage::new(ENDS, &junit());
     let folder = stage.project.path("agent");
     let run = stage
-        .traced(&Jdk::default(), MAIN)
+        .traced(&Jdk::under_test(), MAIN)
         .jvm_args(["-Dend=wait"])
         .args(["FirstTest", "EndTest", "LastTest"]);
     let child = std::thread::spawn(move || run.finish().unwrap());
@@ -250,7 +250,7 @@ the trace is cut
 #[test]
 fn an_agent_that_cannot_start_changes_nothing() {
     let stage = Stage::new(&[ENDS[0]], &junit());
-    let jdk = Jdk::default();
+    let jdk = Jdk::under_test();
     let plain = stage
         .plain(&jdk, MAIN)
         .args(["FirstTest"])
@@ -352,7 +352,7 @@ fn run_many(classes: usize, tests: u32) {
     let stage = Stage::new(MILLION, &junit());
     let options = [format!("-Dclasses={classes}"), format!("-Dtests={tests}")];
     let run = stage
-        .traced(&Jdk::default(), MAIN)
+        .traced(&Jdk::under_test(), MAIN)
         .jvm_args(["-Xmx1g"])
         .jvm_args(options);
     let finished = run
@@ -421,21 +421,32 @@ const ALLOCATING: &[&str] = &[
 fn every_garbage_collector_leaves_the_probes_readable() {
     let stage = Stage::new(ALLOCATING, &junit());
     let options: &[(u32, &[&str])] = &[
+        (8, &["-XX:+UseSerialGC"]),
+        (8, &["-XX:+UseParallelGC"]),
+        (8, &["-XX:+UseConcMarkSweepGC"]),
+        (8, &["-XX:+UseG1GC"]),
+        (11, &["-XX:+UseSerialGC"]),
+        (11, &["-XX:+UseConcMarkSweepGC"]),
+        (11, &["-XX:+UseG1GC"]),
         (17, &["-XX:+UseSerialGC"]),
         (17, &["-XX:+UseParallelGC"]),
         (17, &["-XX:+UseG1GC"]),
         (17, &["-XX:+UseZGC"]),
         (17, &["-XX:+UseShenandoahGC"]),
+        (21, &["-XX:+UseSerialGC"]),
+        (21, &["-XX:+UseG1GC"]),
+        (21, &["-XX:+UseZGC", "-XX:+ZGenerational"]),
         (25, &["-XX:+UseSerialGC"]),
         (25, &["-XX:+UseG1GC", "-XX:+UseCompactObjectHeaders"]),
         (25, &["-XX:+UseZGC"]),
     ];
+    let jdks = Jdk::old_and_new();
     for (feature, options) in options {
-        let Some(jdk) = Jdk::feature(*feature) else {
+        let Some(jdk) = jdks.iter().find(|jdk| jdk.feature_version() == *feature) else {
             continue;
         };
         let run = stage
-            .traced(&jdk, MAIN)
+            .traced(jdk, MAIN)
             .jvm_args(["-Xmx200m"])
             .jvm_args(*options);
         let watched = stage.watched(run.args(["AllocateTest", "NextTest"]).finish().unwrap());
@@ -475,12 +486,16 @@ fn archives_of_classes_do_not_blind_us() {
             .finish()
             .unwrap()
     };
-    let cases: Vec<(u32, Vec<String>, Vec<String>)> = vec![
+    let at_exit = |feature| {
         (
-            17,
-            vec![format!("-XX:ArchiveClassesAtExit={archive}17")],
-            vec![format!("-XX:SharedArchiveFile={archive}17")],
-        ),
+            feature,
+            vec![format!("-XX:ArchiveClassesAtExit={archive}{feature}")],
+            vec![format!("-XX:SharedArchiveFile={archive}{feature}")],
+        )
+    };
+    let cases: Vec<(u32, Vec<String>, Vec<String>)> = vec![
+        at_exit(17),
+        at_exit(21),
         (
             25,
             vec![
@@ -498,11 +513,13 @@ fn archives_of_classes_do_not_blind_us() {
             vec![format!("-XX:AOTCache={cache}")],
         ),
     ];
+    let mut jdks = Jdk::old_and_new();
+    jdks.retain(|jdk| jdk.is_at_least(13, "an archive that is made at exit"));
     for (feature, first, second) in cases {
-        let Some(jdk) = Jdk::feature(feature) else {
+        let Some(jdk) = jdks.iter().find(|jdk| jdk.feature_version() == feature) else {
             continue;
         };
-        let made = run(&jdk, &first);
+        let made = run(jdk, &first);
         assert!(made.success(), "{}\n{}", made.stdout, made.stderr);
         let file = second.last().unwrap().rsplit_once('=').unwrap().1;
         assert!(
@@ -511,7 +528,7 @@ fn archives_of_classes_do_not_blind_us() {
         );
         let mut options = second.clone();
         options.push(stage.agent_option(&[]));
-        let watched = stage.watched(run(&jdk, &options));
+        let watched = stage.watched(run(jdk, &options));
         assert!(watched.finished.success(), "{}", watched.finished.stdout);
         assert_eq!(watched.finished.stderr, "", "{second:?}");
         assert_eq!(watched.summary(), expected, "{second:?} on {feature}");

@@ -113,7 +113,7 @@ fn jacoco_covers_the_same_with_and_without_us() {
     jars.extend(maven_jars(&["org.jacoco:org.jacoco.core:0.8.13"]).unwrap());
     let stage = Stage::new(&sources, &jars);
     let jacoco = maven_jar("org.jacoco:org.jacoco.agent:0.8.13:runtime").unwrap();
-    for jdk in [17, 25].into_iter().filter_map(Jdk::feature) {
+    for jdk in Jdk::old_and_new() {
         let exec = stage.project.path("jacoco.exec");
         let option = format!(
             "-javaagent:{}=destfile={},append=false",
@@ -194,7 +194,11 @@ BeforeTest passed 1: serviceName serviceNew serviceShared
 MockTest passed 1:
 ambient:
 ";
-    let jdks: Vec<Jdk> = [17, 25].into_iter().filter_map(Jdk::feature).collect();
+    let jdks: Vec<Jdk> = Jdk::old_and_new()
+        .into_iter()
+        .filter(|jdk| jdk.is_at_least(11, "Mockito 5"))
+        .collect();
+    let Some(newest) = jdks.last() else { return };
     for jdk in &jdks {
         let watched = stage.trace(jdk, MAIN, &classes);
         assert_ok(&watched.finished);
@@ -211,7 +215,7 @@ ambient:
     }
     let mockito = maven_jar("org.mockito:mockito-core:5.20.0").unwrap();
     let option = format!("-javaagent:{}", mockito.display());
-    for watched in in_both_orders(&stage, jdks.last().unwrap(), &[option], MAIN, &classes) {
+    for watched in in_both_orders(&stage, newest, &[option], MAIN, &classes) {
         assert_ok(&watched.finished);
         assert_eq!(watched.summary(), expected);
     }
@@ -249,7 +253,7 @@ fn byte_buddy_redefines_a_loaded_class() {
     );
     let stage = Stage::new(REDEFINED, &jars);
     let run = stage
-        .traced(&Jdk::default(), MAIN)
+        .traced(&Jdk::under_test(), MAIN)
         .args(["RedefineTest", "LaterTest"]);
     let watched = stage.watched(run.finish().unwrap());
     assert_ok(&watched.finished);
@@ -307,7 +311,7 @@ fn an_agent_that_retransforms_everything_leaves_our_probes() {
     let stage = Stage::new(OWN_AGENT, &junit());
     let manifest = "Premain-Class: OwnAgent\nCan-Retransform-Classes: true\n";
     stage.project.write("manifest", manifest);
-    let jdk = Jdk::default();
+    let jdk = Jdk::under_test();
     let jar = jdk.home().join("bin/jar");
     stage
         .project

@@ -14,6 +14,13 @@ fn console(version: &str) -> Vec<PathBuf> {
 
 const MAIN: &str = "org.junit.platform.console.ConsoleLauncher";
 
+/// The versions that run on the JDK under test, by those of the platform.
+fn versions<'a>(all: &[&'a str]) -> Vec<&'a str> {
+    let jdk = Jdk::under_test();
+    let runs = |version: &&str| !version.starts_with("6.") || jdk.is_at_least(17, "JUnit 6");
+    all.iter().copied().filter(runs).collect()
+}
+
 /// The console's arguments, which got subcommands with 1.10.
 fn arguments<'a>(version: &str, classes: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     let old = ["1.0.", "1.2.", "1.3.", "1.9."]
@@ -149,12 +156,12 @@ const VERSIONS: &[&str] = &["1.0.3", "1.2.0", "1.3.2", "1.9.3", "1.13.4", "6.0.1
 #[test]
 fn jupiter_from_5_0_to_6() {
     let mut stage = Stage::new(FIRST, &console("1.0.3"));
-    for version in VERSIONS {
+    for version in versions(VERSIONS) {
         stage.set_jars(&console(version));
         let arguments = arguments(version, FIRST_CLASSES, &[]);
-        let watched = match *version {
-            "1.0.3" | "6.0.1" => stage.watch(&Jdk::default(), MAIN, &arguments),
-            _ => stage.trace(&Jdk::default(), MAIN, &arguments),
+        let watched = match version {
+            "1.0.3" | "6.0.1" => stage.watch(&Jdk::under_test(), MAIN, &arguments),
+            _ => stage.trace(&Jdk::under_test(), MAIN, &arguments),
         };
         assert_eq!(
             watched.summary(),
@@ -191,10 +198,10 @@ fn jupiter_leaves_classes_out() {
         "FailStaticTest",
         "DisabledTest",
     ];
-    for version in ["1.0.3", "1.2.0", "1.3.2", "6.0.1"] {
+    for version in versions(&["1.0.3", "1.2.0", "1.3.2", "6.0.1"]) {
         stage.set_jars(&console(version));
         let arguments = arguments(version, FIRST_CLASSES, &["--reports-dir", "reports"]);
-        let watched = stage.leave_out(&Jdk::default(), MAIN, &arguments, &out);
+        let watched = stage.leave_out(&Jdk::under_test(), MAIN, &arguments, &out);
         // The windows of those that did not run come from the vintage engine,
         // which looks whether it is responsible.
         assert_eq!(
@@ -276,10 +283,10 @@ fn with_junit_4(version: &str) -> Vec<PathBuf> {
 #[test]
 fn extensions_and_the_vintage_engine() {
     let mut stage = Stage::new(LATER, &with_junit_4("1.3.2"));
-    for version in ["1.3.2", "6.0.1"] {
+    for version in versions(&["1.3.2", "6.0.1"]) {
         stage.set_jars(&with_junit_4(version));
         let arguments = arguments(version, LATER_CLASSES, &[]);
-        let watched = stage.watch(&Jdk::default(), MAIN, &arguments);
+        let watched = stage.watch(&Jdk::under_test(), MAIN, &arguments);
         assert_eq!(
             watched.summary(),
             "\
@@ -299,7 +306,7 @@ ambient:
             "OldPlainTest",
             "RegisteredTest",
         ];
-        let watched = stage.leave_out(&Jdk::default(), MAIN, &arguments, &out);
+        let watched = stage.leave_out(&Jdk::under_test(), MAIN, &arguments, &out);
         // The vintage engine asks for parameters while it looks for tests.
         assert_eq!(
             watched.summary(),
@@ -357,10 +364,10 @@ fn parallel_classes_share_what_ran_at_the_same_time() {
         "--config=junit.jupiter.execution.parallel.config.fixed.parallelism=4",
         "--details=none",
     ];
-    for version in ["1.3.2", "1.13.4", "6.0.1"] {
+    for version in versions(&["1.3.2", "1.13.4", "6.0.1"]) {
         stage.set_jars(&console(version));
         let arguments = arguments(version, &["OneTest", "TwoTest", "ThreeTest"], &parallel);
-        let watched = stage.trace(&Jdk::default(), MAIN, &arguments);
+        let watched = stage.trace(&Jdk::under_test(), MAIN, &arguments);
         assert_eq!(
             watched.outcomes(),
             "OneTest passed 2\nThreeTest passed 2\nTwoTest failed 2\nambient\n",
@@ -389,10 +396,11 @@ const SUITE: &[&str] = &[
 #[test]
 fn a_suite_of_the_platform_has_a_window_and_its_parts_have_theirs() {
     let mut stage = Stage::new(SUITE, &with_junit_4("1.9.3"));
-    for version in ["1.9.3", "6.0.1"] {
+    let versions = versions(&["1.9.3", "6.0.1"]);
+    for version in &versions {
         stage.set_jars(&with_junit_4(version));
         let arguments = arguments(version, &["AllTests"], &[]);
-        let watched = stage.watch(&Jdk::default(), MAIN, &arguments);
+        let watched = stage.watch(&Jdk::under_test(), MAIN, &arguments);
         assert_eq!(
             watched.summary(),
             "\
@@ -405,9 +413,10 @@ ambient:
             "Platform {version}"
         );
     }
-    let arguments = arguments("6.0.1", &["AllTests"], &[]);
+    let newest = versions.last().expect("1.9.3 runs on every JDK");
+    let arguments = arguments(newest, &["AllTests"], &[]);
     let out = ["PartTest", "OldPartTest"];
-    let watched = stage.leave_out(&Jdk::default(), MAIN, &arguments, &out);
+    let watched = stage.leave_out(&Jdk::under_test(), MAIN, &arguments, &out);
     assert_eq!(
         watched.summary(),
         "\
@@ -434,10 +443,10 @@ fn a_test_that_ends_the_launcher_is_unfinished() {
             @Test void test() { Mark.greedy(); throw new OutOfMemoryError(); }
         }",
     ];
-    for version in ["1.3.2", "1.9.3", "6.0.1"] {
+    for version in versions(&["1.3.2", "1.9.3", "6.0.1"]) {
         let stage = Stage::new(&sources, &console(version));
         let arguments = arguments(version, &["EarlyTest", "GreedyTest"], &[]);
-        let watched = stage.trace(&Jdk::default(), MAIN, &arguments);
+        let watched = stage.trace(&Jdk::under_test(), MAIN, &arguments);
         assert_eq!(
             watched.summary(),
             "\

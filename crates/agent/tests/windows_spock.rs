@@ -42,7 +42,7 @@ class IgnoredSpec extends Specification {
 
 #[test]
 fn spock_2() {
-    let jdk = Jdk::default();
+    let jdk = Jdk::under_test();
     let jars = maven_jars(&[
         "org.apache.groovy:groovy:4.0.24",
         "org.spockframework:spock-core:2.3-groovy-4.0",

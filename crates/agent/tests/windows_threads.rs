@@ -128,7 +128,7 @@ fn classes(names: &[&str]) -> BTreeSet<ClassName> {
 fn threads_count_for_the_test_that_they_work_for() {
     let jars = maven_jars(&["junit:junit:4.13.2", "org.hamcrest:hamcrest-core:1.3"]).unwrap();
     let stage = Stage::new(SOURCES, &jars);
-    for jdk in [17, 25].into_iter().filter_map(Jdk::feature) {
+    for jdk in Jdk::old_and_new() {
         let watched = watch(&stage, &jdk, CLASSES);
         assert_eq!(
             watched.summary(),
@@ -187,7 +187,10 @@ const VIRTUAL: &[&str] = &[
 
 #[test]
 fn a_virtual_thread_counts_for_its_test_until_it_ends() {
-    let Some(jdk) = Jdk::feature(25) else { return };
+    let jdk = Jdk::old_and_new().pop().expect("there is a JDK");
+    if !jdk.is_at_least(21, "a virtual thread") {
+        return;
+    }
     let jars = maven_jars(&["junit:junit:4.13.2", "org.hamcrest:hamcrest-core:1.3"]).unwrap();
     let stage = Stage::with_options(&jdk, VIRTUAL, &jars, &["--release", "21"]);
     let watched = watch(&stage, &jdk, &["VirtualTest", "EndTest", "AfterTest"]);

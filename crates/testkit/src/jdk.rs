@@ -52,6 +52,44 @@ impl Jdk {
         Self::all().into_iter().find(|jdk| jdk.feature == feature)
     }
 
+    /// The JDK that a test's child JVMs are of: that of the feature version in
+    /// `FEWEST_TEST_JDK`, else the default one. It panics where there is no such
+    /// JDK, since a test on another one would prove nothing.
+    pub fn under_test() -> Self {
+        Self::asked_for().unwrap_or_default()
+    }
+
+    /// The JDKs of a test that needs an old and a new one: 17 and 25, or the
+    /// one in `FEWEST_TEST_JDK` alone.
+    pub fn old_and_new() -> Vec<Self> {
+        if let Some(asked_for) = Self::asked_for() {
+            return vec![asked_for];
+        }
+        let found: Vec<Self> = [17, 25].into_iter().filter_map(Self::feature).collect();
+        if found.is_empty() {
+            return vec![Self::default()];
+        }
+        found
+    }
+
+    fn asked_for() -> Option<Self> {
+        let feature = env::var("FEWEST_TEST_JDK").ok()?;
+        let jdk = feature.parse().ok().and_then(Self::feature);
+        Some(jdk.unwrap_or_else(|| {
+            panic!("FEWEST_TEST_JDK is `{feature}`, and FEWEST_JDKS names no such JDK")
+        }))
+    }
+
+    /// Whether this JDK is of a feature version or a later one. Where it is
+    /// not, the test's output says what was left out for that.
+    pub fn is_at_least(&self, feature: u32, what: &str) -> bool {
+        let enough = self.feature >= feature;
+        if !enough {
+            println!("left out on JDK {}: {what} needs {feature}", self.feature);
+        }
+        enough
+    }
+
     /// The JDK in a folder, if that holds one.
     pub fn at(home: &Path) -> Option<Self> {
         let home = home.canonicalize().ok()?;
@@ -191,6 +229,17 @@ mod tests {
         homes.dedup();
         assert_eq!(homes.len(), count);
         assert!(all.contains(&Jdk::default()), "{all:#?}");
+    }
+
+    #[test]
+    fn a_later_jdk_is_enough_and_an_earlier_one_is_not() {
+        let jdk = Jdk {
+            home: PathBuf::new(),
+            feature: 11,
+            version: "11.0.1".into(),
+        };
+        assert!(jdk.is_at_least(8, "a") && jdk.is_at_least(11, "b"));
+        assert!(!jdk.is_at_least(17, "c"));
     }
 
     #[test]

@@ -8,14 +8,6 @@ use fewest_agent::Config;
 use fewest_testkit::{Compilation, Finished, JavaRun, Javac, Jdk, TestProject, maven_jars};
 use fewest_trace::{Event, FileStamp, Thing, Uses, read_file};
 
-/// The JDKs that every test runs on.
-pub(crate) fn jdks() -> Vec<Jdk> {
-    let features = [8, 11, 17, 21, 25];
-    let jdks: Vec<Jdk> = features.into_iter().filter_map(Jdk::feature).collect();
-    assert!(!jdks.is_empty(), "no JDK found; `./x setup` installs one");
-    jdks
-}
-
 /// The library as cargo built it for this test.
 pub(crate) fn agent_library() -> PathBuf {
     let exe = std::env::current_exe().expect("a test has a path");
