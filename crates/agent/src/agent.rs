@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::error::Error;
+use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -81,6 +82,8 @@ pub(crate) struct Agent {
     /// Set once the JVM is up; before, it reads only for itself.
     files: OnceLock<Mutex<Files>>,
     lost_files: AtomicBool,
+    /// Where Java 8 looks for resources of its own.
+    jdk_class_paths: OnceLock<Vec<Global>>,
     config_path: PathBuf,
     child_configs: Mutex<ChildConfigs>,
 }
@@ -126,6 +129,7 @@ impl Agent {
             counted_in_suite: Mutex::default(),
             files: OnceLock::new(),
             lost_files: AtomicBool::new(false),
+            jdk_class_paths: OnceLock::new(),
             config_path: config_path.to_owned(),
             child_configs: Mutex::default(),
         }
@@ -161,12 +165,22 @@ impl Agent {
 
     pub(crate) fn vm_initialized(&self, jni: Jni<'_>) {
         if self.config.things {
+            let is_java_8 = self
+                .jvmti
+                .loaded_class(jni, "sun/misc/URLClassPath")
+                .is_some();
+            // Looking for a class that is not there would go through all of the
+            // class path, before its entries can be listened for.
+            let of_others = if is_java_8 { "jdk/" } else { "sun/misc/" };
             let classes: Vec<Local<'_>> = hooks::JDK_CLASSES
                 .iter()
-                .filter(|name| **name != hooks::VIRTUAL_THREAD)
+                .filter(|name| **name != hooks::VIRTUAL_THREAD && !name.starts_with(of_others))
                 .filter_map(|name| jni.find_class(name))
                 .chain(self.jvmti.loaded_class(jni, hooks::VIRTUAL_THREAD))
                 .collect();
+            if is_java_8 {
+                let _ = self.jdk_class_paths.set(jdk_class_paths(jni));
+            }
             if !self.jvmti.retransform(&classes) {
                 self.doubt("the JDK's classes for reflection could not be listened to");
             }
@@ -666,7 +680,7 @@ impl Agent {
         }
         match Hook::from_number(hook) {
             Some(Hook::Reflected) => self.class_reflected(first),
-            Some(Hook::Resource) => self.resource_asked(jni, first),
+            Some(Hook::Resource) => self.resource_asked(jni, first, second),
             Some(Hook::Named) => self.class_named(jni, first),
             Some(Hook::ThreadStarts) => self.thread_started(jni, first),
             Some(Hook::ClassPathEntry) => self.class_path_grows(jni, first, second),
@@ -816,7 +830,10 @@ impl Agent {
         }
     }
 
-    fn resource_asked(&self, jni: Jni<'_>, name: Local<'_>) {
+    fn resource_asked(&self, jni: Jni<'_>, name: Local<'_>, path: Option<Local<'_>>) {
+        if path.is_some_and(|path| self.is_of_jdk(jni, path)) {
+            return;
+        }
         let Some(name) = jni.string(name) else { return };
         let thing = match name.strip_suffix(".class") {
             // Class loading asks for every class by its file. Where the class
@@ -825,6 +842,16 @@ impl Agent {
             None => Thing::Resource(name.into()),
         };
         lock(&self.ledger).add_thing(thing);
+    }
+
+    /// Whether a class path holds only what belongs to the JDK. What is looked
+    /// for there and not found is looked for in the application's next, unless
+    /// only the JDK was asked.
+    fn is_of_jdk(&self, jni: Jni<'_>, path: Local<'_>) -> bool {
+        let paths = self.jdk_class_paths.get().into_iter().flatten();
+        paths
+            .filter_map(|own| own.as_local(jni))
+            .any(|own| jni.is_same(own, path))
     }
 
     /// Whether a test class need not run.
@@ -1134,10 +1161,27 @@ impl Agent {
     }
 }
 
+fn application_loader(jni: Jni<'_>) -> Option<Local<'_>> {
+    let loaders = jni.find_class("java/lang/ClassLoader")?;
+    jni.static_object(loaders, c"scl", c"Ljava/lang/ClassLoader;")
+}
+
+/// Where the boot loader and that of extensions look for resources on Java 8.
+fn jdk_class_paths(jni: Jni<'_>) -> Vec<Global> {
+    const PATH: &CStr = c"Lsun/misc/URLClassPath;";
+    let boot = jni
+        .find_class("sun/misc/Launcher$BootClassPathHolder")
+        .and_then(|holder| jni.static_object(holder, c"bcp", PATH));
+    let extensions = application_loader(jni)
+        .and_then(|loader| jni.field(loader, c"parent", c"Ljava/lang/ClassLoader;"))
+        .and_then(|loader| jni.field(loader, c"ucp", PATH));
+    let found = [boot, extensions].into_iter().flatten();
+    found.filter_map(|path| jni.global(path)).collect()
+}
+
 /// Where the application's loader looks for classes.
 fn application_class_path(jni: Jni<'_>) -> Option<Local<'_>> {
-    let loaders = jni.find_class("java/lang/ClassLoader")?;
-    let loader = jni.static_object(loaders, c"scl", c"Ljava/lang/ClassLoader;")?;
+    let loader = application_loader(jni)?;
     jni.field(loader, c"ucp", c"Ljdk/internal/loader/URLClassPath;")
         .or_else(|| jni.field(loader, c"ucp", c"Lsun/misc/URLClassPath;"))
 }

@@ -344,7 +344,13 @@ pub(crate) fn jdk_hook(class: &str, method: &str, descriptor: &str) -> Option<(H
         (
             "jdk/internal/loader/URLClassPath" | "sun/misc/URLClassPath",
             "getResource" | "findResource" | "getResources" | "findResources",
-        ) if descriptor.starts_with("(Ljava/lang/String;") => Some((Hook::Resource, at(1))),
+        ) if descriptor.starts_with("(Ljava/lang/String;") => {
+            let listen = Listen::At {
+                first: 1,
+                second: Some(0),
+            };
+            Some((Hook::Resource, listen))
+        }
         ("jdk/internal/loader/URLClassPath" | "sun/misc/URLClassPath", "getLoader")
             if descriptor.starts_with("(Ljava/net/URL;)") =>
         {

@@ -16,6 +16,9 @@ pub(crate) fn is_resting(frames: &[(String, String)]) -> bool {
     if park != "park" {
         return false;
     }
+    if is_parked_by_worker(&frames[1..]) {
+        return true;
+    }
     let pool = frames.iter().position(|(class, method)| {
         matches!(
             (class.as_str(), method.as_str()),
@@ -27,6 +30,17 @@ pub(crate) fn is_resting(frames: &[(String, String)]) -> bool {
         let waiting = &frames[1..pool];
         waiting.iter().all(is_of_the_jdk) && !waits_for_a_time(waiting)
     })
+}
+
+/// From Java 9 to 16 the method that runs tasks also waits for the next one;
+/// then nothing but the parking itself is within it.
+fn is_parked_by_worker(frames: &[(String, String)]) -> bool {
+    let [(support, _), (pool, method), ..] = frames else {
+        return false;
+    };
+    support == "java/util/concurrent/locks/LockSupport"
+        && pool == "java/util/concurrent/ForkJoinPool"
+        && method == "runWorker"
 }
 
 /// The thread that lets virtual threads go on runs nothing else, for ever.
@@ -69,6 +83,10 @@ mod tests {
              java/util/concurrent/ForkJoinPool.awaitWork
              java/util/concurrent/ForkJoinPool.runWorker"
         )));
+        assert!(is_resting(&frames(
+            "jdk/internal/misc/Unsafe.park java/util/concurrent/locks/LockSupport.parkUntil
+             java/util/concurrent/ForkJoinPool.runWorker"
+        )));
         assert!(is_resting(&frames(&format!(
             "jdk/internal/misc/Unsafe.park java/util/concurrent/locks/LockSupport.park
              {CONDITION}.await java/util/concurrent/LinkedBlockingQueue.take
@@ -90,6 +108,11 @@ mod tests {
         assert!(!is_resting(&[]));
         assert!(!is_resting(&frames(
             "p/Task.run java/util/concurrent/ThreadPoolExecutor.getTask"
+        )));
+        assert!(!is_resting(&frames(
+            "jdk/internal/misc/Unsafe.park java/util/concurrent/locks/LockSupport.park
+             java/util/concurrent/FutureTask.get java/util/concurrent/ForkJoinTask.doExec
+             java/util/concurrent/ForkJoinPool.runWorker"
         )));
         assert!(!is_resting(&frames(
             "jdk/internal/misc/Unsafe.park p/Queue.take

@@ -106,8 +106,7 @@ impl Jvmti {
         )?;
         let signature = self.take_text(signature)?;
         let name = signature.strip_prefix('L')?.strip_suffix(';')?;
-        // The signature of a hidden class has a dot before its suffix.
-        (!name.contains('.')).then(|| name.to_owned())
+        (!is_nameless(name)).then(|| name.to_owned())
     }
 
     /// The name of the calling thread.
@@ -264,5 +263,32 @@ impl Jvmti {
             classes.as_ptr()
         )
         .is_some()
+    }
+}
+
+/// Whether this is the signature of a class that no name leads to: a hidden one,
+/// which has a dot before its suffix, or an anonymous one of JVMs before 17,
+/// whose suffix is a number behind a slash (`A$$Lambda$1/999609945`).
+fn is_nameless(signature: &str) -> bool {
+    let last = signature.rsplit_once('/').map(|(_, last)| last);
+    signature.contains('.')
+        || last.is_some_and(|last| last.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_nameless;
+
+    #[test]
+    fn classes_of_lambdas_are_nameless_on_every_jdk() {
+        for nameless in [
+            "a/A$$Lambda$1/999609945",
+            "a/A$$Lambda$14.0x0000000801000c28",
+        ] {
+            assert!(is_nameless(nameless), "{nameless}");
+        }
+        for name in ["a/A$$Lambda$1", "a/A$1", "A", "a1/B2"] {
+            assert!(!is_nameless(name), "{name}");
+        }
     }
 }
