@@ -16,7 +16,7 @@ use fewest_testkit::{Compilation, Javac, Jdk, Run, TestProject, maven_jar, maven
 use fewest_trace::ParentWindows;
 
 const ASM: &str = "org.ow2.asm:asm:9.8";
-const JACOCO: &str = "org.jacoco:org.jacoco.agent:0.8.12:runtime";
+const JACOCO: &str = "org.jacoco:org.jacoco.agent:0.8.13:runtime";
 const COLD_CLASSES: u32 = 1500;
 const ROUNDS: usize = 9;
 
@@ -29,14 +29,14 @@ fn main() {
         .skip(1)
         .filter(|name| !name.starts_with('-'))
         .collect();
-    let stage = Stage::new();
-    println!(
-        "JDK {}; medians of ratios to the plain JVM [quartiles]",
-        stage.jdk.version()
-    );
-    for workload in stage.workloads() {
-        if asked.is_empty() || asked.iter().any(|name| name == workload.name) {
-            stage.measure(&workload);
+    println!("medians of ratios to the plain JVM [quartiles]");
+    for jdk in Jdk::old_and_new() {
+        println!("\nJDK {}", jdk.version());
+        let stage = Stage::new(jdk);
+        for workload in stage.workloads() {
+            if asked.is_empty() || asked.iter().any(|name| name == workload.name) {
+                stage.measure(&workload);
+            }
         }
     }
 }
@@ -49,15 +49,21 @@ enum Variant {
     Probes,
     /// The default: files, resources, settings and reflection too.
     Things,
+    /// The classes of receivers besides, as `hybrid-lookup` asks for.
+    Receivers,
+    /// A probe in each block besides, as `hybrid-block` asks for.
+    Blocks,
     Jacoco,
     Asm,
 }
 
 impl Variant {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 7] = [
         Self::Plain,
         Self::Probes,
         Self::Things,
+        Self::Receivers,
+        Self::Blocks,
         Self::Jacoco,
         Self::Asm,
     ];
@@ -67,8 +73,31 @@ impl Variant {
             Self::Plain => "plain JVM",
             Self::Probes => "fewest, things=off",
             Self::Things => "fewest",
-            Self::Jacoco => "JaCoCo 0.8.12",
+            Self::Receivers => "fewest, receivers",
+            Self::Blocks => "fewest, blocks",
+            Self::Jacoco => "JaCoCo 0.8.13",
             Self::Asm => "ASM, same probes",
+        }
+    }
+
+    /// How fewest's agent is set up, where it is the one that is loaded.
+    fn config(self) -> Option<Config> {
+        let things = Config {
+            things: true,
+            ..Config::default()
+        };
+        match self {
+            Self::Probes => Some(Config::default()),
+            Self::Things => Some(things),
+            Self::Receivers => Some(Config {
+                receivers: true,
+                ..things
+            }),
+            Self::Blocks => Some(Config {
+                blocks: true,
+                ..things
+            }),
+            Self::Plain | Self::Jacoco | Self::Asm => None,
         }
     }
 }
@@ -105,8 +134,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn new() -> Self {
-        let jdk = Jdk::default();
+    fn new(jdk: Jdk) -> Self {
         let project = TestProject::new();
         let junit = maven_jar("junit:junit:4.13.2").expect("Maven Central");
         let programs = Compilation::new()
@@ -115,12 +143,13 @@ impl Stage {
             .source("Hot.java", include_str!("java/Hot.java"))
             .source("Threads.java", include_str!("java/Threads.java"))
             .source("Suite.java", include_str!("java/Suite.java"))
+            .options(["--release", "8", "-nowarn", "-Xlint:-options"])
             .classpath([junit]);
-        Javac::new(&jdk)
+        Javac::new(&Jdk::default())
             .compile(&programs, &project.path("classes"))
             .expect("the programs compile");
         Self {
-            asm_agent: asm_agent(&jdk, &project),
+            asm_agent: asm_agent(&Jdk::default(), &project),
             jacoco: maven_jar(JACOCO).expect("Maven Central"),
             fewest: env::var_os("FEWEST_AGENT").map_or_else(built_agent, PathBuf::from),
             rounds: env::var("FEWEST_BENCH_ROUNDS")
@@ -227,7 +256,7 @@ impl Stage {
             .stderr(Stdio::null());
         let cost = cost_of(&mut command).expect("the JVM runs");
         let said = fs::read_to_string(output).expect("the output of the JVM");
-        if matches!(variant, Variant::Probes | Variant::Things) {
+        if variant.config().is_some() {
             let traces = fs::read_dir(folder.path().join("traces")).map_or(0, Iterator::count);
             assert_eq!(traces, 1, "the agent was at work");
         }
@@ -237,33 +266,35 @@ impl Stage {
     }
 
     fn option(&self, variant: Variant, workload: &Workload, folder: &Path) -> Option<String> {
+        if let Some(config) = variant.config() {
+            return Some(self.fewest_option(config, workload, folder));
+        }
         match variant {
-            Variant::Plain => None,
-            Variant::Probes | Variant::Things => {
-                // Without tests, the JVM counts as started by one, because the
-                // agent would write no trace otherwise.
-                let parent = (!workload.has_tests).then(|| ParentWindows {
-                    trace: "parent.trace".into(),
-                    windows: vec![0],
-                });
-                let config = Config {
-                    folder: folder.to_owned(),
-                    things: variant == Variant::Things,
-                    parent,
-                    ..Config::default()
-                };
-                let path = folder.join("agent.conf");
-                fs::write(&path, config.to_text()).expect("a temporary file");
-                let library = self.fewest.display();
-                Some(format!("-agentpath:{library}={}", path.display()))
-            }
             Variant::Jacoco => {
                 let report = folder.join("jacoco.exec");
                 let agent = self.jacoco.display();
                 Some(format!("-javaagent:{agent}=destfile={}", report.display()))
             }
             Variant::Asm => Some(format!("-javaagent:{}", self.asm_agent.display())),
+            _ => None,
         }
+    }
+
+    fn fewest_option(&self, config: Config, workload: &Workload, folder: &Path) -> String {
+        // Without tests, the JVM counts as started by one, because the agent
+        // would write no trace otherwise.
+        let parent = (!workload.has_tests).then(|| ParentWindows {
+            trace: "parent.trace".into(),
+            windows: vec![0],
+        });
+        let config = Config {
+            folder: folder.to_owned(),
+            parent,
+            ..config
+        };
+        let path = folder.join("agent.conf");
+        fs::write(&path, config.to_text()).expect("a temporary file");
+        format!("-agentpath:{}={}", self.fewest.display(), path.display())
     }
 }
 
