@@ -7,7 +7,7 @@ use fewest_build::TaskRequest;
 use fewest_model::{ClassName, Fingerprint, TestId};
 use fewest_order::{Candidate, Shard, Uses, order_then_filter, plan_shards, select_then_order};
 
-use crate::order_settings::OrderSettings;
+use crate::order_settings::{OrderBy, OrderSettings};
 use crate::plan::LeftOut;
 use crate::signatures::Signatures;
 use crate::tests_of_task::Judged;
@@ -80,7 +80,8 @@ pub(crate) fn arrange(
         }
         order = cut.taken;
     }
-    if algorithm.is_some() {
+    let everything = runs.iter().all(|&runs| runs);
+    if algorithm.is_some() && !(everything && settings.by == OrderBy::Auto) {
         let class = |place: usize| judged[place].class.clone();
         arranged.order = order.into_iter().map(class).collect();
     }
@@ -143,7 +144,6 @@ mod tests {
     use fewest_select::verdict::{RunReason, Verdict};
 
     use super::*;
-    use crate::order_settings::OrderBy;
     use crate::tests_of_task::OrderFacts;
 
     fn request(module: &str) -> TaskRequest {
@@ -195,6 +195,21 @@ mod tests {
         };
         let filtered = arrange(&request(""), &all_first, &judged(6), None);
         assert_eq!(filtered.order, arranged.order);
+    }
+
+    #[test]
+    fn by_default_a_task_that_runs_everything_keeps_the_builds_order() {
+        let all: Vec<Judged> = judged(6)
+            .into_iter()
+            .filter(|t| t.verdict.is_run())
+            .collect();
+        let auto = OrderSettings::default();
+        assert!(arrange(&request(""), &auto, &all, None).order.is_empty());
+        assert_eq!(
+            arrange(&request(""), &auto, &judged(6), None).order.len(),
+            4
+        );
+        assert_eq!(arrange(&request(""), &quick(), &all, None).order.len(), 4);
     }
 
     #[test]

@@ -42,9 +42,13 @@ impl OrderSettings {
 }
 
 /// The name of an order, or `none` for the build's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum OrderBy {
+    /// The best order where tests are left out, and the build's own where all
+    /// run: tests that depend on their order then end as without fewest.
+    #[default]
+    Auto,
     None,
     Algorithm(Algorithm),
 }
@@ -52,21 +56,17 @@ pub enum OrderBy {
 impl OrderBy {
     pub fn algorithm(self) -> Option<Algorithm> {
         match self {
+            Self::Auto => Some(Algorithm::default()),
             Self::None => None,
             Self::Algorithm(algorithm) => Some(algorithm),
         }
     }
 }
 
-impl Default for OrderBy {
-    fn default() -> Self {
-        Self::Algorithm(Algorithm::default())
-    }
-}
-
 impl fmt::Display for OrderBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Auto => f.pad("auto"),
             Self::None => f.pad("none"),
             Self::Algorithm(algorithm) => algorithm.fmt(f),
         }
@@ -78,6 +78,7 @@ impl FromStr for OrderBy {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
+            "auto" => Ok(Self::Auto),
             "none" => Ok(Self::None),
             text => text.parse().map(Self::Algorithm),
         }

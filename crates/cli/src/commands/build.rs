@@ -83,8 +83,9 @@ impl BuildOptions {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct OrderOptions {
     /// In which order tests run: smart, nearest, history, quick, fast-pw,
-    /// fast-one, fast-log, fast-sqrt, fast-all, random, or none for the build's
-    /// own [default: what `fewest.toml` says, or else smart].
+    /// fast-one, fast-log, fast-sqrt, fast-all, random, none for the build's
+    /// own, or auto for smart where tests are left out and the build's own where
+    /// all run [default: what `fewest.toml` says, or else auto].
     #[arg(long, value_name = "NAME", value_parser = order_by)]
     pub(crate) order: Option<OrderBy>,
     /// Decides between tests that are equally good to run next.
@@ -98,7 +99,7 @@ pub(crate) struct OrderOptions {
 
 fn order_by(text: &str) -> Result<OrderBy, String> {
     text.parse()
-        .map_err(|error: ParseAlgorithmError| format!("{error}, none"))
+        .map_err(|error: ParseAlgorithmError| format!("{error}, none, auto"))
 }
 
 /// When to learn what tests use.
