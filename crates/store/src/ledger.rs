@@ -8,16 +8,18 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use fewest_classfile::fingerprint::ClassFingerprints;
 use fewest_model::{ClassName, TestId};
 use roaring::RoaringBitmap;
 
+use crate::class_parts;
 use crate::codec::unpack_texts;
 use crate::environment::Environment;
 use crate::error::{Fault, ReadError};
 use crate::intern::subject_sum;
 use crate::reader::{Reader, RecordRow, TestRow, unpack_uses};
 use crate::record::{Event, Events, Sequence};
-use crate::table::VersionTable;
+use crate::table::{KnownVersion, VersionTable};
 
 /// The records and histories of one module or of all.
 #[derive(Debug)]
@@ -117,6 +119,20 @@ impl<'r> Ledger<'r> {
             }
         }
         Ok(users)
+    }
+
+    /// What the class behind a version consists of. `None` for what is no
+    /// whole class, and for one that was recorded without its parts.
+    pub fn class_of(
+        &self,
+        version: &KnownVersion<'_>,
+    ) -> Result<Option<ClassFingerprints>, ReadError> {
+        let Some(name) = version.whole_class() else {
+            return Ok(None);
+        };
+        self.reader.guarded(|connection| {
+            class_parts::load(connection, version.id, name, version.fingerprint)
+        })
     }
 
     fn all_uses(&self) -> Result<RoaringBitmap, Fault> {

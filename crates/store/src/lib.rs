@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::doc_markdown, reason = "SQLite is a name, not code")]
 
+mod class_parts;
 mod codec;
 mod environment;
 mod error;

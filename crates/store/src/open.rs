@@ -407,19 +407,22 @@ impl Header {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::sync::Arc;
 
-    use fewest_model::{ClassName, TestId};
+    use fewest_classfile::fingerprint::ClassFingerprints;
+    use fewest_model::{ClassName, Element, Fingerprint, TestId, Version};
     use tempfile::tempdir;
 
     use super::*;
+    use crate::{Environment, Pass, Record, VersionId};
 
     const OLDER: &[Step] = STEPS;
-    const NEWER: &[Step] = &[STEPS[0], |connection| {
+    const NEWER: &[Step] = &[STEPS[0], STEPS[1], |connection| {
         connection.execute_batch("ALTER TABLE test ADD COLUMN colour TEXT DEFAULT 'red'")?;
         Ok(())
     }];
-    const FAILING: &[Step] = &[STEPS[0], NEWER[1], |connection| {
+    const FAILING: &[Step] = &[STEPS[0], STEPS[1], NEWER[2], |connection| {
         connection.execute_batch("CREATE TABLE half (id INTEGER)")?;
         Err(Fault::Sql(rusqlite::Error::InvalidQuery))
     }];
@@ -452,7 +455,7 @@ mod tests {
         let folder = tempdir().unwrap();
         make_older(folder.path());
         let opened = open(folder.path(), NEWER).unwrap();
-        assert_eq!(opened.notice, Some(Notice::Migrated { from: 1, to: 2 }));
+        assert_eq!(opened.notice, Some(Notice::Migrated { from: 2, to: 3 }));
         let colour: String = opened
             .store
             .connection
@@ -463,6 +466,55 @@ mod tests {
         assert_eq!(colour, "red");
         drop(opened);
         assert_eq!(open(folder.path(), NEWER).unwrap().notice, None);
+    }
+
+    #[test]
+    fn a_store_without_parts_of_classes_keeps_its_records_and_gets_parts_from_then_on() {
+        let folder = tempdir().unwrap();
+        let version = Version {
+            element: Element::Class("p/A".into()),
+            fingerprint: Fingerprint::of(b"1"),
+        };
+        let record = Record {
+            pass: Pass {
+                test: test(),
+                environment: Arc::new(Environment::from_iter([("jdk", "17")])),
+                made_at: 1,
+                millis: 2,
+                revision: None,
+            },
+            uses: BTreeSet::from([version.clone()]),
+        };
+        let mut older = open(folder.path(), &STEPS[..1]).unwrap().store;
+        let mut writer = older.write().unwrap();
+        writer.add_record(&record).unwrap();
+        writer.commit().unwrap();
+        drop(older);
+        let opened = open(folder.path(), STEPS).unwrap();
+        assert_eq!(opened.notice, Some(Notice::Migrated { from: 1, to: 2 }));
+        let mut store = opened.store;
+        let class = ClassFingerprints {
+            name: "p/A".into(),
+            super_name: Some("java/lang/Object".into()),
+            interfaces: Vec::new(),
+            access: 1,
+            head: Fingerprint::of(b"head"),
+            shape: Fingerprint::of(b"shape"),
+            class: version.fingerprint,
+            methods: Vec::new(),
+        };
+        let parts = |store: &Store| {
+            let reader = store.read().unwrap();
+            let ledger = reader.ledger(None).unwrap();
+            let uses = ledger.uses(&ledger.records()[0]).unwrap();
+            let used = VersionId(uses.min().unwrap());
+            ledger.class_of(&ledger.versions().get(used).unwrap())
+        };
+        assert_eq!(parts(&store).unwrap(), None);
+        let mut writer = store.write().unwrap();
+        writer.describe(&version, &class).unwrap();
+        writer.commit().unwrap();
+        assert_eq!(parts(&store).unwrap(), Some(class));
     }
 
     #[test]
@@ -519,8 +571,8 @@ mod tests {
             matches!(
                 error,
                 OpenError::Newer {
-                    found: 2,
-                    supported: 1,
+                    found: 3,
+                    supported: 2,
                     ..
                 }
             ),
@@ -529,7 +581,7 @@ mod tests {
         assert!(error.to_string().contains("use a newer fewest"), "{error}");
         let error = Reader::open(folder.path()).unwrap_err();
         assert!(
-            matches!(error, ReadError::Newer { found: 2, .. }),
+            matches!(error, ReadError::Newer { found: 3, .. }),
             "{error:?}"
         );
         assert_eq!(contents(folder.path()), before);
@@ -552,17 +604,17 @@ mod tests {
         drop((newer, other));
         let of = |name| fs::read(killed.path().join(name)).unwrap();
         let (database, log) = (of("store.db"), of("store.db-wal"));
-        assert_eq!(Header::parse(&database[..100]).unwrap().version, 1);
+        assert_eq!(Header::parse(&database[..100]).unwrap().version, 2);
         assert!(!log.is_empty());
         for _ in 0..2 {
             let error = open(killed.path(), OLDER).unwrap_err();
             assert!(
-                matches!(error, OpenError::Newer { found: 2, .. }),
+                matches!(error, OpenError::Newer { found: 3, .. }),
                 "{error:?}"
             );
             let error = Reader::open(killed.path()).unwrap_err();
             assert!(
-                matches!(error, ReadError::Newer { found: 2, .. }),
+                matches!(error, ReadError::Newer { found: 3, .. }),
                 "{error:?}"
             );
         }

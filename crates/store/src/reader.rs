@@ -150,7 +150,10 @@ impl Reader {
         let ledger = self.ledger(None)?;
         let mut known = RoaringBitmap::new();
         for subject in ledger.versions().subjects() {
-            known.extend(subject.versions().map(|version| version.id.0));
+            for version in subject.versions() {
+                known.insert(version.id.0);
+                ledger.class_of(&version)?;
+            }
         }
         for record in ledger.records() {
             let uses = ledger.uses(record)?;

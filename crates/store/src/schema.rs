@@ -13,7 +13,7 @@ pub(crate) type Step = fn(&Connection) -> Result<(), Fault>;
 
 /// Step number *n* leads from version *n* to *n* + 1. Steps that were once
 /// released never change.
-pub(crate) const STEPS: &[Step] = &[first];
+pub(crate) const STEPS: &[Step] = &[first, class_parts];
 
 /// The version of the schema that this crate reads and writes.
 pub const SCHEMA_VERSION: u32 = STEPS.len() as u32;
@@ -150,4 +150,18 @@ fn first(connection: &Connection) -> Result<(), Fault> {
         ",
     )?;
     State::default().save(connection)
+}
+
+/// What the classes behind versions consist of.
+fn class_parts(connection: &Connection) -> Result<(), Fault> {
+    connection.execute_batch(
+        "
+        CREATE TABLE class_parts (
+            version INTEGER PRIMARY KEY,
+            parts   BLOB NOT NULL,
+            sum     INTEGER NOT NULL
+        );
+        ",
+    )?;
+    Ok(())
 }

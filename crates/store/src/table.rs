@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use fewest_model::{Element, ElementKind, Fingerprint, ParseElementError};
+use fewest_model::{ClassName, Element, ElementKind, Fingerprint, ParseElementError};
 use roaring::RoaringBitmap;
 
 use crate::codec::Malformed;
@@ -192,6 +192,13 @@ impl KnownVersion<'_> {
 
     pub fn element(&self) -> Result<Element, ParseElementError> {
         self.text().parse()
+    }
+
+    /// The class, where this is a version of all of it.
+    pub fn whole_class(&self) -> Option<ClassName> {
+        use ElementKind::{Class, Reachable, Whole};
+        matches!(self.kind, Class | Reachable | Whole)
+            .then(|| self.subject.strip_prefix(CLASS).map(ClassName::new))?
     }
 
     /// Whether both are versions of one element.

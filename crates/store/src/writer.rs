@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use fewest_classfile::fingerprint::ClassFingerprints;
 use fewest_model::{Fingerprint, TestId, Version};
 use roaring::RoaringBitmap;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
+use crate::class_parts;
 use crate::codec::{Packer, pack_texts};
 use crate::environment::Environment;
 use crate::error::{Fault, WriteError};
@@ -81,6 +83,19 @@ impl<'s> Writer<'s> {
     /// until this transaction ends or [`Writer::collect`] is called.
     pub fn intern(&mut self, version: &Version) -> Result<VersionId, WriteError> {
         self.guarded(|work| work.intern(version))
+    }
+
+    /// Keeps what the class behind a version consists of, so that it can be
+    /// told later how the class has changed.
+    pub fn describe(
+        &mut self,
+        version: &Version,
+        class: &ClassFingerprints,
+    ) -> Result<(), WriteError> {
+        self.guarded(|work| {
+            let id = work.intern(version)?;
+            Ok(class_parts::save(work.connection(), id, class)?)
+        })
     }
 
     /// Keeps a record, and drops the test's oldest beyond the limits.
@@ -445,6 +460,7 @@ impl Work<'_> {
         self.flush()?;
         let connection = self.connection();
         let used = used_versions(connection)?;
+        class_parts::drop_unused(connection, &used)?;
         let collected = Collected {
             versions: drop_unused_versions(connection, &used)?,
             environments: connection.execute(

@@ -224,6 +224,31 @@ fn damage_met_while_reading_is_set_aside_by_the_next_who_writes() {
 }
 
 #[test]
+fn the_parts_of_another_class_are_not_taken_for_those_of_a_class() {
+    let folder = tempdir().unwrap();
+    fill(folder.path());
+    let connection = rusqlite::Connection::open(database(folder.path())).unwrap();
+    connection
+        .execute_batch(
+            "UPDATE class_parts \
+             SET (parts, sum) = (SELECT parts, sum FROM class_parts ORDER BY version LIMIT 1)",
+        )
+        .unwrap();
+    drop(connection);
+    let reader = Reader::open(folder.path()).unwrap();
+    let ledger = reader.ledger(None).unwrap();
+    let classes = ledger.versions().subjects();
+    let classes = classes.flat_map(|subject| subject.versions().collect::<Vec<_>>());
+    let classes = classes.filter(|version| version.whole_class().is_some());
+    let told: Vec<_> = classes.map(|version| ledger.class_of(&version)).collect();
+    assert_eq!(told.len(), 60);
+    let damaged = |told: &&Result<_, _>| matches!(told, Err(ReadError::Damaged { .. }));
+    assert_eq!(told.iter().filter(damaged).count(), 59);
+    drop(reader);
+    is_set_aside(folder.path());
+}
+
+#[test]
 fn damage_met_while_writing_voids_the_transaction_and_is_set_aside() {
     let folder = tempdir().unwrap();
     fill(folder.path());

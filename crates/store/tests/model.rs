@@ -4,7 +4,8 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::{environment, test};
+use common::{class_of_one_method, environment, test};
+use fewest_classfile::fingerprint::ClassFingerprints;
 use fewest_model::{Element, Fingerprint, Outcome, TestId, Version};
 use fewest_store::{
     Added, Ending, Event, Limits, Options, Pass, Reader, Record, RunId, Store, VersionId,
@@ -78,6 +79,15 @@ impl Naive {
         });
         test.records.truncate(LIMITS.records_per_test);
         added
+    }
+
+    /// The classes that records use.
+    fn classes(&self) -> BTreeSet<&Version> {
+        let records = self.tests.values().flat_map(|test| &test.records);
+        records
+            .flat_map(|(_, record)| &record.uses)
+            .filter(|version| class_behind(version).is_some())
+            .collect()
     }
 
     fn add_outcome(&mut self, test: &TestId, ending: Ending) {
@@ -228,6 +238,11 @@ fn run(steps: Vec<Step>) {
                 Some(Step::Record(record)) => {
                     let added = writer.add_record(&record).unwrap();
                     assert_eq!(added, naive.add_record(&record));
+                    for version in &record.uses {
+                        if let Some(class) = class_behind(version) {
+                            writer.describe(version, &class).unwrap();
+                        }
+                    }
                 }
                 Some(Step::Outcome(test, ending)) => {
                     writer.add_outcome(&test, ending).unwrap();
@@ -273,6 +288,19 @@ fn run(steps: Vec<Step>) {
         }
     }
     collecting_leaves_only_what_is_used(&mut store, &committed);
+    drop(store);
+    let described = committed.classes().len() as i64;
+    let database = rusqlite::Connection::open(folder.path().join("store.db")).unwrap();
+    let rows = database.query_row("SELECT count(*) FROM class_parts", (), |row| row.get(0));
+    assert_eq!(rows, Ok(described));
+}
+
+/// Every version of a whole class is described when it is recorded.
+fn class_behind(version: &Version) -> Option<ClassFingerprints> {
+    match &version.element {
+        Element::Class(name) => Some(class_of_one_method(name, version.fingerprint)),
+        _ => None,
+    }
 }
 
 fn collecting_leaves_only_what_is_used(store: &mut Store, naive: &Naive) {
@@ -295,6 +323,7 @@ fn collecting_leaves_only_what_is_used(store: &mut Store, naive: &Naive) {
                 fingerprint: known.fingerprint,
             };
             assert!(used.contains(&version), "{version:?}");
+            assert_eq!(ledger.class_of(&known).unwrap(), class_behind(&version));
         }
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use fewest_model::{ClassName, Element, Fingerprint, Outcome, TestId, Version};
+use fewest_classfile::fingerprint::{ClassFingerprints, MethodFingerprint};
+use fewest_model::{ClassName, Element, Fingerprint, MethodKey, Outcome, TestId, Version};
 use fewest_store::{
     Ending, Environment, Ledger, NewRun, Opened, Pass, Reader, Record, RunId, Store,
 };
@@ -107,6 +108,24 @@ pub(crate) fn uses_in(folder: &Path, name: &str) -> Vec<BTreeSet<Version>> {
     uses(&reader.ledger(None).unwrap(), &test(name))
 }
 
+/// A class that has its content in every part.
+pub(crate) fn class_of_one_method(name: &ClassName, content: Fingerprint) -> ClassFingerprints {
+    ClassFingerprints {
+        name: name.clone(),
+        super_name: None,
+        interfaces: Vec::new(),
+        access: 1,
+        head: content,
+        shape: content,
+        class: content,
+        methods: vec![MethodFingerprint {
+            key: MethodKey::new("m", "()V"),
+            access: 2,
+            fingerprint: content,
+        }],
+    }
+}
+
 /// Fills a store with enough rows to take many pages.
 pub(crate) fn fill(folder: &Path) {
     let mut store = open(folder);
@@ -120,7 +139,12 @@ pub(crate) fn fill(folder: &Path) {
                 record.uses.insert(version(&name, "1"));
             }
         }
+        let name = ClassName::new(format!("p/Class{number}").as_str());
+        let class = version(&format!("C {name}"), &number.to_string());
+        record.uses.insert(class.clone());
         writer.add_record(&record).unwrap();
+        let parts = class_of_one_method(&name, class.fingerprint);
+        writer.describe(&class, &parts).unwrap();
         writer
             .add_outcome(&record.pass.test, ending(Outcome::Passed))
             .unwrap();
