@@ -7,9 +7,10 @@ use clap::{Command, Error};
 
 /// Options of `fewest mvn` that Maven does not have. One of them in the first
 /// place means that options of fewest are given without a `--` behind them.
-const OWN: [&str; 13] = [
+const OWN: [&str; 14] = [
     "--technique",
     "--entity",
+    "--coarsen",
     "--order",
     "--order-all-first",
     "--seed",

@@ -11,6 +11,7 @@ use fewest_select::Technique;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::coarsening::Coarsening;
 use crate::merge::{Merged, TestReport};
 use crate::order_settings::OrderBy;
 use crate::plan::LeftOut;
@@ -37,6 +38,8 @@ pub struct LastRun {
     pub target: Target,
     pub directory: PathBuf,
     pub technique: Technique,
+    #[serde(default)]
+    pub coarsen: Coarsening,
     pub order: OrderBy,
     pub seed: u64,
     pub due: BTreeSet<TestId>,
@@ -59,6 +62,7 @@ impl LastRun {
             target,
             directory,
             technique: merged.technique,
+            coarsen: merged.coarsen.clone(),
             order: merged.order.by.parse().unwrap_or_default(),
             seed: merged.order.seed,
             due: merged

@@ -19,6 +19,7 @@ use thiserror::Error;
 
 use crate::agent_library::unpack_agent;
 use crate::child::run_to_end;
+use crate::coarsening::Coarsening;
 use crate::merge::{MergeError, Merged, Progress, RunEnd, merge, merge_telling};
 use crate::order_settings::{OrderBy, OrderSettings};
 use crate::project::{Project, cache_folder};
@@ -33,6 +34,8 @@ pub struct LaunchOptions {
     pub technique: Option<Technique>,
     /// As for the technique.
     pub entity: Option<Entity>,
+    /// As for the technique.
+    pub coarsen: Option<Coarsening>,
     /// The project file's word or the default where there is none.
     pub order: Option<OrderBy>,
     pub seed: Option<u64>,
@@ -149,7 +152,10 @@ impl Launch {
         project: &Project,
         command: &str,
     ) -> Result<Self, LaunchError> {
-        let file = ProjectFile::load(&project.root)?;
+        let mut file = ProjectFile::load(&project.root)?;
+        if let Some(coarsen) = &options.coarsen {
+            file.coarsen = coarsen.clone();
+        }
         let mut warnings = Vec::new();
         if !options.background {
             warnings.extend(end_background_runs(project));

@@ -11,7 +11,9 @@ mod agent_library;
 mod arrange;
 mod ask;
 mod child;
+mod class_changes;
 mod class_facts;
+mod coarsening;
 mod environment;
 mod last;
 mod last_run;
@@ -34,6 +36,8 @@ mod tests_of_task;
 
 pub use agent_library::{UnpackAgentError, check_agent, unpack_agent};
 pub use ask::{AskError, ask};
+pub use class_changes::ClassChanges;
+pub use coarsening::{Coarsening, ParseCoarseningError};
 pub use fewest_store::{Notice, Overview, ReadError as StoreReadError};
 pub use last_run::{LastRun, LastRunError, Target};
 pub use launch::{Launch, LaunchError, LaunchOptions, Launched};

@@ -1,6 +1,7 @@
 //! Turns what the agents saw into records.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use thiserror::Error;
 
 use crate::ask::{class_path_print, take_snapshot, variables};
 use crate::class_facts::SnapshotClasses;
+use crate::coarsening::Coarsening;
 use crate::environment::environment;
 use crate::last::LastTask;
 use crate::method_results::{MethodResult, Methods};
@@ -62,6 +64,7 @@ pub struct Merged {
     pub project: Project,
     pub technique: Technique,
     pub entity: Entity,
+    pub coarsen: Coarsening,
     pub tests: Vec<TestReport>,
     /// In which order the tests ran, and how early it showed what is broken.
     pub order: OrderReport,
@@ -139,6 +142,7 @@ pub fn merge_telling(
         project: project.clone(),
         technique: settings.technique,
         entity: settings.entity,
+        coarsen: settings.file.coarsen.clone(),
         notice: opened.notice,
         ..Merged::default()
     };
@@ -235,6 +239,8 @@ struct Task {
     snapshot: Snapshot,
     runs: BTreeMap<ClassName, TestResult>,
     left_out: BTreeSet<ClassName>,
+    /// The classes that the store was told the parts of.
+    described: RefCell<HashSet<ClassName>>,
 }
 
 /// A test that is about to be written.
@@ -308,6 +314,7 @@ impl Task {
             snapshot,
             runs: BTreeMap::new(),
             left_out: BTreeSet::new(),
+            described: RefCell::default(),
         };
         task.read_traces(&folder.join("traces"));
         task.read_reports(settings);
@@ -700,7 +707,7 @@ impl Task {
         };
         writer.add_outcome(&kept.id, ending)?;
         if recorded {
-            writer.add_record(&Record {
+            let record = Record {
                 pass: Pass {
                     test: kept.id.clone(),
                     environment: self.environment.clone(),
@@ -709,7 +716,9 @@ impl Task {
                     revision: settings.revision.as_deref().map(Arc::from),
                 },
                 uses: self.versions(&kept.id.class, kept.uses, settings),
-            })?;
+            };
+            writer.add_record(&record)?;
+            self.describe(writer, &record.uses)?;
         } else {
             writer.set_doubts(&kept.id, &kept.doubts)?;
         }
@@ -761,6 +770,30 @@ impl Task {
             recorded,
             whole: None,
         })
+    }
+
+    /// Keeps what the classes consist of that a test used, once each.
+    fn describe(
+        &self,
+        writer: &mut Writer<'_>,
+        uses: &BTreeSet<Version>,
+    ) -> Result<(), WriteError> {
+        let mut described = self.described.borrow_mut();
+        for version in uses {
+            let (Element::Class(name) | Element::Reachable(name)) = &version.element else {
+                continue;
+            };
+            if described.contains(name) {
+                continue;
+            }
+            described.insert(name.clone());
+            if let Some(class) = self.snapshot.class(name)
+                && class.doubt().is_none()
+            {
+                writer.describe(version, &class.fingerprints())?;
+            }
+        }
+        Ok(())
     }
 
     fn skipped(&self) -> impl Iterator<Item = TestReport> {

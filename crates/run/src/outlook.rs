@@ -19,6 +19,8 @@ use thiserror::Error;
 
 use crate::arrange::{arrange, places_of_shard};
 use crate::ask::{reasons, recent_runs, take_snapshot, variables};
+use crate::class_changes::{ClassChanges, class_changes};
+use crate::coarsening::Coarsening;
 use crate::environment::environment;
 use crate::last::LastTask;
 use crate::order_settings::OrderSettings;
@@ -114,6 +116,16 @@ impl Outlook {
             file,
             project,
         })
+    }
+
+    /// The same with other changes of methods that count as a change of the
+    /// class, where some are given.
+    #[must_use]
+    pub fn coarsened(mut self, coarsen: Option<Coarsening>) -> Self {
+        if let Some(coarsen) = coarsen {
+            self.file.coarsen = coarsen;
+        }
+        self
     }
 
     pub fn technique(&self) -> Technique {
@@ -273,6 +285,24 @@ impl Outlook {
                 forecast(&ledger, test, prediction, record)
             })
             .collect()
+    }
+
+    /// How the classes that tests use have changed since they were recorded.
+    /// `None` if no test has a record and is known to a build.
+    pub fn changes(&self) -> Result<Option<ClassChanges>, ReadError> {
+        let mut all: Option<ClassChanges> = None;
+        for last in &self.last {
+            let request = &last.request;
+            let variables = variables(request);
+            let snapshot = take_snapshot(request, &self.project.root, &self.file, &variables);
+            let ledger = self.reader.ledger(Some(&request.module))?;
+            let tests = ledger.tests().iter();
+            let tests = tests.filter(|test| last.tests.contains(&test.id.class));
+            if let Some(changes) = class_changes(&ledger, tests, &snapshot)? {
+                all.get_or_insert_default().add(changes);
+            }
+        }
+        Ok(all)
     }
 
     /// The classes that records use.

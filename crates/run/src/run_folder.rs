@@ -27,7 +27,8 @@ pub struct RunSettings {
     /// What is left out or run as one.
     #[serde(default)]
     pub entity: Entity,
-    /// What the project file said when the run began.
+    /// What the project file said when the run began, unless the command line
+    /// said otherwise.
     #[serde(default)]
     pub file: ProjectFile,
     /// In which order the tests go, and which part of them.

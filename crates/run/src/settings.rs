@@ -20,6 +20,7 @@ use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::coarsening::Coarsening;
 use crate::order_settings::OrderBy;
 
 /// What a project file says; the default is what holds without one.
@@ -31,6 +32,8 @@ pub struct ProjectFile {
     pub order: Option<OrderBy>,
     /// Decides between tests that are equally good to run next.
     pub seed: Option<u64>,
+    /// Changes of methods that count as a change of the class.
+    pub coarsen: Coarsening,
     /// Tests that always run.
     pub always_run: Vec<ClassPattern>,
     pub inputs: Vec<Inputs>,
@@ -177,8 +180,9 @@ impl PartialEq for ClassPattern {
 
 impl Eq for ClassPattern {}
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "technique",
+    "coarsen",
     "order",
     "seed",
     "entity",
@@ -221,6 +225,10 @@ impl<'t> Parser<'t> {
                 "order" => file.order = Some(self.parsed(key, value, str::parse)?),
                 "seed" => file.seed = Some(self.number(key, value)?),
                 "entity" => file.entity = Some(self.parsed(key, value, entity)?),
+                "coarsen" => {
+                    let parts: Vec<Coarsening> = self.list(key, value, str::parse)?;
+                    file.coarsen = parts.into_iter().collect();
+                }
                 "always-run" => file.always_run = self.list(key, value, ClassPattern::new)?,
                 "inputs" => file.inputs = self.inputs(value)?,
                 "ignored-files" => file.ignored_files = self.list(key, value, FilePattern::new)?,
@@ -430,6 +438,7 @@ mod tests {
         let file = parse(
             r#"
             technique = "file"
+            coarsen = ["CIM", "AIM,DIM"]
             entity = "method"
             always-run = ["**/*IT", "com.acme.Slow*"]
             ignored-files = "target/tmp/**"
@@ -445,6 +454,7 @@ mod tests {
         .unwrap();
         assert_eq!(file.technique, Some(Technique::File));
         assert_eq!(file.entity, Some(Entity::Method));
+        assert_eq!(file.coarsen.to_string(), "AIM,DIM,CIM");
         assert_eq!(file.debug_info(), DebugInfo::Track);
         assert_eq!(file.environment, ["CI", "TZ"]);
         assert_eq!(file.full_run_every, NonZeroU64::new(20));
@@ -457,7 +467,7 @@ mod tests {
     #[test]
     fn what_a_run_keeps_of_it_reads_back_the_same() {
         let file =
-            parse("always-run = \"*IT\"\nfull-run-every = 3\n[[inputs]]\ntests='A'\nfiles='b/*'")
+            parse("coarsen = \"CI\"\nalways-run = \"*IT\"\nfull-run-every = 3\n[[inputs]]\ntests='A'\nfiles='b/*'")
                 .unwrap();
         let text = serde_json::to_string(&file).unwrap();
         assert_eq!(serde_json::from_str::<ProjectFile>(&text).unwrap(), file);
@@ -488,8 +498,8 @@ mod tests {
         );
         assert_eq!(
             problem("[colour]\n"),
-            "`fewest.toml`, line 1: `colour` is no key; there are technique, order, seed, \
-             entity, always-run, inputs, ignored-files, debug-info, environment, full-run-every, \
+            "`fewest.toml`, line 1: `colour` is no key; there are technique, coarsen, order, \
+             seed, entity, always-run, inputs, ignored-files, debug-info, environment, full-run-every, \
              recent-failures"
         );
         assert_eq!(

@@ -15,10 +15,12 @@ use fewest_select::method_uses::Declared;
 use fewest_select::verdict::{Candidate, Evidence, RunReason, Verdict, Versions, judge};
 use fewest_snapshot::{ClassView, FilePattern, Snapshot};
 use fewest_store::{
-    Environment, Event, KnownRecord, KnownTest, Ledger, RunId, Sequence, Subject, VersionId,
+    Environment, Event, KnownRecord, KnownTest, KnownVersion, Ledger, RunId, Sequence, Subject,
+    VersionId,
 };
 use roaring::RoaringBitmap;
 
+use crate::coarsening::Coarsening;
 use crate::named_classes::SnapshotNames;
 use crate::settings::ProjectFile;
 use crate::test_methods::{TestClasses, TestMethods};
@@ -83,7 +85,7 @@ pub(crate) fn judge_tests(
     snapshot: &Snapshot,
     ledger: &Ledger<'_>,
 ) -> Vec<Judged> {
-    let versions = compare(rules.technique, snapshot, ledger);
+    let versions = compare(rules.technique, &rules.file.coarsen, snapshot, ledger);
     let patterns = known_patterns(ledger);
     let needed = rules
         .technique
@@ -456,7 +458,12 @@ fn versions_of_watch(ledger: &Ledger<'_>, watch: Watch) -> RoaringBitmap {
 }
 
 /// Compares every version that the store knows with what the checkout has.
-fn compare(technique: Technique, snapshot: &Snapshot, ledger: &Ledger<'_>) -> Versions {
+fn compare(
+    technique: Technique,
+    coarsening: &Coarsening,
+    snapshot: &Snapshot,
+    ledger: &Ledger<'_>,
+) -> Versions {
     let mut versions = Versions::default();
     for subject in ledger.versions().subjects() {
         // One look at a class answers for all of its parts.
@@ -468,6 +475,11 @@ fn compare(technique: Technique, snapshot: &Snapshot, ledger: &Ledger<'_>) -> Ve
         for version in subject.versions() {
             versions.known.insert(version.id.0);
             if !technique.counts(version.kind) {
+                if let Some(view) = &view
+                    && counts_after_all(coarsening, &version, view, ledger)
+                {
+                    versions.stale.insert(version.id.0);
+                }
                 continue;
             }
             let now = match (version.kind, &view) {
@@ -494,6 +506,28 @@ fn compare(technique: Technique, snapshot: &Snapshot, ledger: &Ledger<'_>) -> Ve
         }
     }
     versions
+}
+
+/// Whether a whole class, which does not count for the technique, has changed
+/// in a way that is to count all the same. Where it cannot be told how it has
+/// changed, it may have.
+fn counts_after_all(
+    coarsening: &Coarsening,
+    version: &KnownVersion<'_>,
+    now: &ClassView<'_>,
+    ledger: &Ledger<'_>,
+) -> bool {
+    if coarsening.is_empty()
+        || version.kind != ElementKind::Class
+        || version.fingerprint == now.class()
+        || version.fingerprint.is_absent()
+    {
+        return false;
+    }
+    match ledger.class_of(version) {
+        Ok(Some(old)) if now.doubt().is_none() => coarsening.meets(&old, &now.fingerprints()),
+        _ => true,
+    }
 }
 
 /// Whether all that is known of a class was learned from what it is now.

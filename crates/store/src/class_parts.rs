@@ -8,6 +8,7 @@
 
 use fewest_classfile::fingerprint::{ClassFingerprints, MethodFingerprint};
 use fewest_model::{ClassName, Fingerprint, MethodKey};
+use libdeflater::{CompressionLvl, Compressor, Decompressor};
 use roaring::RoaringBitmap;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -36,6 +37,10 @@ pub(crate) fn save(
         return Ok(());
     }
     let parts = pack(class);
+    if parts.len() > LIMIT {
+        return Ok(());
+    }
+    let parts = deflate(&parts);
     connection
         .prepare_cached("INSERT INTO class_parts (version, parts, sum) VALUES (?, ?, ?)")?
         .execute((version.0, &parts, parts_sum(version, &parts)))?;
@@ -61,7 +66,7 @@ pub(crate) fn load(
     if sum != parts_sum(version, &parts) {
         return Err(Fault::sum("class_parts", i64::from(version.0)));
     }
-    Ok(Some(unpack(&parts, name, class)?))
+    Ok(Some(unpack(&inflate(&parts)?, name, class)?))
 }
 
 /// Drops the parts of versions that no record uses.
@@ -81,6 +86,39 @@ pub(crate) fn drop_unused(connection: &Connection, used: &RoaringBitmap) -> Resu
             .execute((version,))?;
     }
     Ok(())
+}
+
+/// A class with more than this is not kept: a length that is read must be
+/// small enough to make room for.
+const LIMIT: usize = 1 << 26;
+
+/// Names and descriptors repeat each other, so this halves the parts. Their
+/// length comes first.
+fn deflate(parts: &[u8]) -> Vec<u8> {
+    let mut compressor = Compressor::new(CompressionLvl::default());
+    let mut deflated = vec![0; compressor.deflate_compress_bound(parts.len())];
+    let length = compressor
+        .deflate_compress(parts, &mut deflated)
+        .expect("there is room for the most that it can take");
+    let mut packer = Packer::default();
+    packer.integer(parts.len() as u64);
+    let mut bytes = packer.finish();
+    bytes.extend_from_slice(&deflated[..length]);
+    bytes
+}
+
+fn inflate(bytes: &[u8]) -> Result<Vec<u8>, Malformed> {
+    let mut unpacker = Unpacker::new(bytes);
+    let length = unpacker.small()? as usize;
+    if length > LIMIT {
+        return Err(Malformed);
+    }
+    let mut parts = vec![0; length];
+    let found = Decompressor::new().deflate_decompress(unpacker.rest(), &mut parts);
+    match found {
+        Ok(found) if found == length => Ok(parts),
+        _ => Err(Malformed),
+    }
 }
 
 fn pack(class: &ClassFingerprints) -> Vec<u8> {
@@ -147,7 +185,12 @@ mod tests {
     use super::*;
 
     fn methods() -> impl Strategy<Value = Vec<MethodFingerprint>> {
-        let method = ("[a-z<>]{1,8}", "\\([IJ]{0,3}\\)V", any::<u16>(), any::<u8>());
+        let method = (
+            "[a-z<>]{1,8}",
+            "\\([IJ]{0,3}\\)V",
+            any::<u16>(),
+            any::<u8>(),
+        );
         let method = method.prop_map(|(name, descriptor, access, content)| MethodFingerprint {
             key: MethodKey::new(name, descriptor),
             access,
@@ -174,13 +217,18 @@ mod tests {
                 class: Fingerprint::of(b"class"),
                 methods,
             };
-            let unpacked = unpack(&pack(&class), class.name.clone(), class.class).unwrap();
+            let parts = inflate(&deflate(&pack(&class))).unwrap();
+            let unpacked = unpack(&parts, class.name.clone(), class.class).unwrap();
             prop_assert_eq!(unpacked, class);
         }
 
         #[test]
         fn any_bytes_end_in_a_class_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..90)) {
             let _ = unpack(&bytes, "p/A".into(), Fingerprint::ABSENT);
+            let _ = inflate(&bytes);
+            let mut cut = deflate(&bytes);
+            cut.pop();
+            prop_assert!(inflate(&cut).is_err());
         }
     }
 }

@@ -506,8 +506,8 @@ mod tests {
         let parts = |store: &Store| {
             let reader = store.read().unwrap();
             let ledger = reader.ledger(None).unwrap();
-            let uses = ledger.uses(&ledger.records()[0]).unwrap();
-            let used = VersionId(uses.min().unwrap());
+            let all = ledger.uses(&ledger.records()[0]).unwrap();
+            let used = VersionId(all.min().unwrap());
             ledger.class_of(&ledger.versions().get(used).unwrap())
         };
         assert_eq!(parts(&store).unwrap(), None);

@@ -53,6 +53,13 @@ change_types! {
     LC "method lookup ends in another class";
 }
 
+impl ChangeType {
+    /// Whether it is about one method that a class declares.
+    pub const fn is_of_method(self) -> bool {
+        !matches!(self, Self::AF | Self::DF | Self::CH | Self::CF | Self::LC)
+    }
+}
+
 impl fmt::Display for ChangeType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())

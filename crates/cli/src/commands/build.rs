@@ -13,8 +13,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use fewest_model::TestId;
 use fewest_order::{Budget, ParseAlgorithmError, Shard};
 use fewest_run::{
-    LastRun, Launch, LaunchOptions, Launched, Merged, Notice, OrderBy, Overview, Project, Target,
-    cache_folder,
+    Coarsening, LastRun, Launch, LaunchOptions, Launched, Merged, Notice, OrderBy, Overview,
+    Project, Target, cache_folder,
 };
 use fewest_select::{Entity, Technique};
 use fewest_store::ReadError;
@@ -36,6 +36,11 @@ pub(crate) struct BuildOptions {
     /// `fewest.toml` says, or else class].
     #[arg(long, value_name = "NAME")]
     entity: Option<Entity>,
+    /// Changes of methods that count as a change of the whole class, as
+    /// `CIM,AIM`: A, D or C (added, deleted, changed) and SI, I, SM or IM
+    /// (static initializer, constructor, static method, instance method).
+    #[arg(long, value_name = "TYPES")]
+    coarsen: Option<Coarsening>,
     #[command(flatten)]
     order: OrderOptions,
     /// Run only so much, the best first: a time as `90s` or `5m`, a share of
@@ -214,6 +219,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode> {
     }
     let options = BuildOptions {
         technique: Some(last.technique),
+        coarsen: Some(last.coarsen),
         order: OrderOptions {
             order: Some(last.order),
             seed: Some(last.seed),
@@ -333,6 +339,7 @@ impl<'a> Build<'a> {
         LaunchOptions {
             technique: self.options.technique,
             entity: self.options.entity,
+            coarsen: self.options.coarsen.clone(),
             order: self.options.order.order,
             seed: self.options.order.seed,
             order_all_first: self.options.order.order_all_first,
@@ -428,6 +435,9 @@ impl<'a> Build<'a> {
         command.args([word, "--in-background", "--quiet"]);
         if let Some(technique) = self.options.technique {
             command.args(["--technique", technique.name()]);
+        }
+        if let Some(coarsen) = &self.options.coarsen {
+            command.args(["--coarsen", &coarsen.to_string()]);
         }
         // A group of its own, so that a Ctrl-C in this terminal is not for it.
         let child = command

@@ -76,14 +76,20 @@ fn same(old: &ClassSet, new: &ClassSet) -> usize {
 }
 
 fn diff_json(args: &DiffArgs, diff: &Diff) -> Value {
+    let mut json = changes_json(diff);
+    json["old"] = json!(args.old.display().to_string());
+    json["new"] = json!(args.new.display().to_string());
+    json
+}
+
+/// The changes, and how many there are of each type.
+pub(super) fn changes_json(diff: &Diff) -> Value {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for change in &diff.changes {
         *counts.entry(change.kind.name()).or_default() += 1;
     }
     json!({
         "format": 1,
-        "old": args.old.display().to_string(),
-        "new": args.new.display().to_string(),
         "changes": diff.changes.iter().map(change_json).collect::<Vec<_>>(),
         "counts": counts,
         "same": diff.same,

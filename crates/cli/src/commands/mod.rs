@@ -2,6 +2,7 @@
 
 mod ask;
 mod build;
+mod changes;
 mod covers;
 mod diff;
 mod doctor;
@@ -45,6 +46,7 @@ enum Command {
     Select(select::SelectArgs),
     ShardPlan(shard_plan::ShardPlanArgs),
     Why(why::WhyArgs),
+    Changes(changes::ChangesArgs),
     Covers(covers::CoversArgs),
     Status(status::StatusArgs),
     Init(init::InitArgs),
@@ -68,6 +70,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Select(args) => select::run(&args),
         Command::ShardPlan(args) => shard_plan::run(&args),
         Command::Why(args) => why::run(&args),
+        Command::Changes(args) => changes::run(&args),
         Command::Covers(args) => covers::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),

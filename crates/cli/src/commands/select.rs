@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use fewest_report::{Colour, Table, counted};
-use fewest_run::{Forecast, Outlook, Prediction, Project};
+use fewest_run::{Coarsening, Forecast, Outlook, Prediction, Project};
 use fewest_select::{Entity, Technique};
 use serde_json::json;
 
@@ -24,6 +24,11 @@ pub(crate) struct SelectArgs {
     /// What is left out or run as one: class or method.
     #[arg(long, value_name = "NAME")]
     entity: Option<Entity>,
+    /// Changes of methods that count as a change of the whole class, as
+    /// `CIM,AIM`: A, D or C (added, deleted, changed) and SI, I, SM or IM
+    /// (static initializer, constructor, static method, instance method).
+    #[arg(long, value_name = "TYPES")]
+    coarsen: Option<Coarsening>,
     /// Print JSON instead of text.
     #[arg(long)]
     json: bool,
@@ -34,7 +39,8 @@ pub(crate) fn run(args: &SelectArgs) -> Result<ExitCode> {
         Project::around(&std::env::current_dir()?),
         args.technique,
         args.entity,
-    )?;
+    )?
+    .coarsened(args.coarsen.clone());
     let all: BTreeSet<_> = outlook.tests()?.into_iter().collect();
     let mut forecasts = outlook.forecasts(&all)?;
     forecasts.retain(|forecast| forecast.prediction != Prediction::Gone);
