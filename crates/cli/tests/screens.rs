@@ -136,7 +136,7 @@ mod jvm {
             "apfd": null,
             "apfdByCost": null,
             "budget": null,
-            "by": "smart",
+            "by": "auto",
             "firstFailure": null,
             "followed": null,
             "seed": 0,
