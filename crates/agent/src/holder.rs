@@ -52,7 +52,9 @@ pub(crate) fn gate_class() -> Vec<u8> {
     push(&mut members, &[1, access, field, descriptor, 0]);
     push(&mut members, &[2 + GATE_METHODS.len() as u16]);
     let known = pool.member(FIELD_REF, header.this_class, field, descriptor);
-    initializer_of_gate(&mut pool, &header, known, &mut members);
+    let mut empty = vec![0x03, 0xbd]; // iconst_0, anewarray: [Object
+    empty.extend(header.super_class.to_be_bytes());
+    Method::initializer(empty, known).write(&mut pool, &mut members);
     receiver_method(&mut pool, &header, known, &mut members);
     for (name, descriptor) in GATE_METHODS {
         let (name, descriptor) = (pool.utf8(name), pool.utf8(descriptor));
@@ -80,41 +82,11 @@ pub(crate) fn probes_class(holder: u32) -> Vec<u8> {
         &[1, PUBLIC | STATIC | FINAL | SYNTHETIC, field, descriptor, 0],
     );
     push(&mut members, &[1]);
-    let mut body = vec![0x13]; // ldc_w: int
-    body.extend(size.to_be_bytes());
-    body.extend([0xbc, 8]); // newarray byte: [B
-    body.push(0xb3); // putstatic
-    body.extend(field_ref.to_be_bytes());
-    body.push(0xb1); // return
-    let method = Method {
-        access: STATIC,
-        name: "<clinit>",
-        descriptor: "()V",
-        max_stack: 1,
-        max_locals: 0,
-        body,
-    };
-    method.write(&mut pool, &mut members);
+    let mut array = vec![0x13]; // ldc_w: int
+    array.extend(size.to_be_bytes());
+    array.extend([0xbc, 8]); // newarray byte: [B
+    Method::initializer(array, field_ref).write(&mut pool, &mut members);
     class_file(&pool, &header, &members)
-}
-
-/// `static { K = new Object[0]; }`
-fn initializer_of_gate(pool: &mut Pool, header: &Header, known: u16, members: &mut Vec<u8>) {
-    let mut body = vec![0x03]; // iconst_0: int
-    body.push(0xbd); // anewarray: [Object
-    body.extend(header.super_class.to_be_bytes());
-    body.push(0xb3); // putstatic
-    body.extend(known.to_be_bytes());
-    body.push(0xb1); // return
-    let method = Method {
-        access: STATIC,
-        name: "<clinit>",
-        descriptor: "()V",
-        max_stack: 1,
-        max_locals: 0,
-        body,
-    };
-    method.write(pool, members);
 }
 
 /// Tells of an object's class unless it is one of the last two that were told
@@ -216,6 +188,21 @@ struct Method {
 }
 
 impl Method {
+    /// Sets a static field to what `code` leaves on the stack.
+    fn initializer(mut code: Vec<u8>, field: u16) -> Self {
+        code.push(0xb3); // putstatic
+        code.extend(field.to_be_bytes());
+        code.push(0xb1); // return
+        Self {
+            access: STATIC,
+            name: "<clinit>",
+            descriptor: "()V",
+            max_stack: 1,
+            max_locals: 0,
+            body: code,
+        }
+    }
+
     fn write(&self, pool: &mut Pool, members: &mut Vec<u8>) {
         let (name, descriptor) = (pool.utf8(self.name), pool.utf8(self.descriptor));
         let code = pool.utf8("Code");

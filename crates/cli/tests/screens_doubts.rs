@@ -59,8 +59,8 @@ mod jvm {
         assert_eq!(fs::read(&store).unwrap(), before);
         filters(demo.project.root()).bind(|| {
             insta::assert_snapshot!(screen(&doubtful), @r"
-            fewest: hybrid, but everything runs: the store `[project]/.fewest/store.db` has format 99, this fewest knows formats up to 1: use a newer fewest, or move the file away to start anew
-            fewest: nothing was learned from this run: the store `[project]/.fewest/store.db` has format 99, this fewest knows formats up to 1: use a newer fewest, or move the file away to start anew
+            fewest: hybrid, but everything runs: the store `[project]/.fewest/store.db` has format 99, this fewest knows formats up to 2: use a newer fewest, or move the file away to start anew
+            fewest: nothing was learned from this run: the store `[project]/.fewest/store.db` has format 99, this fewest knows formats up to 2: use a newer fewest, or move the file away to start anew
             exit 0
             ");
         });

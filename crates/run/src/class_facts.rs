@@ -8,6 +8,7 @@ use std::sync::Arc;
 use fewest_classfile::read::{ClassFile, access};
 use fewest_classfile::references::{Holder, MemberUse, MethodReferences, references};
 use fewest_model::{ClassName, MethodKey, Walk};
+use fewest_select::is_of_framework;
 use fewest_select::uses::{ClassFacts, Classes, Held, MethodFacts, StaticField};
 use fewest_snapshot::Snapshot;
 
@@ -71,12 +72,12 @@ impl<'a> SnapshotClasses<'a> {
         MethodFacts {
             static_reads: references
                 .static_reads()
-                .filter(|member| !is_framework(&member.owner))
+                .filter(|member| !is_of_framework(&member.owner))
                 .map(field)
                 .collect(),
             static_writes: references
                 .static_writes()
-                .filter(|member| !is_framework(&member.owner))
+                .filter(|member| !is_of_framework(&member.owner))
                 .map(field)
                 .collect(),
             held: references
@@ -116,16 +117,6 @@ impl<'a> SnapshotClasses<'a> {
                 .class(&member.owner)
                 .is_some_and(|owner| owner.method(&member.member).is_none())
     }
-}
-
-/// Whether a class belongs to a test framework. TestNG counts and collects in
-/// static fields while it runs a test, and reads them for the next one: that
-/// would tie every test to all before it, and none of them sees it.
-fn is_framework(class: &ClassName) -> bool {
-    const PACKAGES: [&str; 3] = ["org/testng/", "org/junit/", "junit/"];
-    PACKAGES
-        .iter()
-        .any(|package| class.as_str().starts_with(package))
 }
 
 fn held(descriptor: &str) -> Option<Held> {

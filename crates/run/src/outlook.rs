@@ -190,7 +190,7 @@ impl Outlook {
         let mut shards: Vec<Vec<ShardTest>> = (0..count.get()).map(|_| Vec::new()).collect();
         for last in &self.last {
             let request = last.request_of_tests();
-            let (judged, _) = self.judge(&request, false)?;
+            let (judged, _) = self.judge_present(&request, false)?;
             for (index, shard) in (1..).zip(&mut shards) {
                 let Some(number) = NonZeroU32::new(index).and_then(|i| Shard::new(i, count)) else {
                     continue;
@@ -213,7 +213,7 @@ impl Outlook {
         for last in &self.last {
             let request = last.request_of_tests();
             let signing = Signing::begin(&self.project, &request);
-            let (judged, snapshot) = self.judge(&request, true)?;
+            let (judged, snapshot) = self.judge_present(&request, true)?;
             let signatures = signing.end(&snapshot, judged.iter().map(|test| &test.class));
             let arranged = arrange(&request, order, &judged, Some(&signatures));
             let id = |class| TestId::of_class(request.module.as_str(), class);
@@ -222,16 +222,16 @@ impl Outlook {
         Ok(tests)
     }
 
-    /// The verdicts on the tests of a task whose classes are still there.
+    /// The verdicts on the tests of a task, and the classes that there are now.
     fn judge(
         &self,
         request: &TaskRequest,
+        ledger: &Ledger<'_>,
         nearness: bool,
     ) -> Result<(Vec<Judged>, Snapshot), ReadError> {
         let variables = variables(request);
         let snapshot = take_snapshot(request, &self.project.root, &self.file, &variables);
         let environment = environment(request, &snapshot, &self.file, &variables);
-        let ledger = self.reader.ledger(Some(&request.module))?;
         let classes =
             (self.entity == Entity::Method).then(|| TestClasses::new(&snapshot, request, ""));
         let rules = Rules {
@@ -242,27 +242,25 @@ impl Outlook {
             nearness,
             methods: classes.as_ref(),
         };
-        let mut judged = judge_tests(request, &rules, &environment, &snapshot, &ledger);
+        let judged = judge_tests(request, &rules, &environment, &snapshot, ledger);
+        Ok((judged, snapshot))
+    }
+
+    /// The same for the tests whose classes are still there.
+    fn judge_present(
+        &self,
+        request: &TaskRequest,
+        nearness: bool,
+    ) -> Result<(Vec<Judged>, Snapshot), ReadError> {
+        let ledger = self.reader.ledger(Some(&request.module))?;
+        let (mut judged, snapshot) = self.judge(request, &ledger, nearness)?;
         judged.retain(|test| snapshot.class(&test.class).is_some());
         Ok((judged, snapshot))
     }
 
     fn of_task(&self, request: &TaskRequest) -> Result<Vec<Forecast>, ReadError> {
-        let variables = variables(request);
-        let snapshot = take_snapshot(request, &self.project.root, &self.file, &variables);
-        let environment = environment(request, &snapshot, &self.file, &variables);
         let ledger = self.reader.ledger(Some(&request.module))?;
-        let classes =
-            (self.entity == Entity::Method).then(|| TestClasses::new(&snapshot, request, ""));
-        let rules = Rules {
-            technique: self.technique,
-            file: &self.file,
-            full_run_due: false,
-            recent_runs: recent_runs(&self.reader, self.technique, &self.file)?,
-            nearness: false,
-            methods: classes.as_ref(),
-        };
-        let judged = judge_tests(request, &rules, &environment, &snapshot, &ledger);
+        let (judged, snapshot) = self.judge(request, &ledger, false)?;
         judged
             .into_iter()
             .flat_map(judged_parts)

@@ -91,10 +91,14 @@ fn with_supertypes(
     all
 }
 
-/// Frameworks keep what they find out about classes, for every test alike. That
-/// would join all tests. What they look at is in the record of each test that
-/// they look at it for, and their jars are part of the environment.
-fn is_of_framework(class: &ClassName) -> bool {
+/// Whether a class belongs to a test framework.
+///
+/// Frameworks keep what they find out about classes, for every test alike, and
+/// count in static fields while they run one test what they read for the next
+/// one. That would join all tests, and none of them sees it. What they look at
+/// is in the record of each test that they look at it for, and their jars are
+/// part of the environment.
+pub fn is_of_framework(class: &ClassName) -> bool {
     const PACKAGES: [&str; 8] = [
         "org/junit/",
         "junit/",

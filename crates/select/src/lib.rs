@@ -18,4 +18,5 @@ pub mod uses;
 pub mod verdict;
 
 pub use entity::{Entity, ParseEntityError};
+pub use left_state::is_of_framework;
 pub use technique::{ParseTechniqueError, Technique};
