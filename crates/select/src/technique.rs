@@ -9,9 +9,9 @@ use thiserror::Error;
 
 /// A way to tell which tests can be affected.
 ///
-/// A record holds the elements of all techniques that watch, or of all static
-/// ones; a technique looks at its own. So a record made under one serves the
-/// others of its sort too.
+/// A record holds the elements of its own technique and of all coarser ones
+/// that watch, or of all static ones, and says what was watched. A technique
+/// looks at its own elements; where a record was made with less, the test runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Technique {

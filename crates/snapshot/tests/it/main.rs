@@ -1,5 +1,6 @@
 //! Snapshots of small checkouts.
 
+mod blocks;
 mod cache;
 mod class_path;
 mod files;
