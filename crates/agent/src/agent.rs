@@ -1,6 +1,6 @@
 //! The agent in one JVM: what it does when the JVM calls.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::error::Error;
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ use crate::children::{AgentOption, ChildConfigs, Launch};
 use crate::config::Config;
 use crate::files::{self, Files, Finding, Surroundings};
 use crate::frameworks::{Frameworks, Subject};
-use crate::holder;
+use crate::gate;
 use crate::hooks::{self, Hook};
 use crate::instrument::{self, ClassBlocks, InstrumentError, Probing};
-use crate::jvmti::{self, Global, Jni, Jvmti, Local, ProbeArrays};
+use crate::jvmti::{self, Global, Jni, Jvmti, Local, ProbeArrays, Stack};
+use crate::known::{Names, Receivers};
 use crate::ledger::Ledger;
 use crate::methods::{self, MethodNames};
 use crate::output::Output;
-use crate::receivers::Receivers;
 use crate::registry::{PROBES_PER_HOLDER, Registry};
 use crate::settings;
 use crate::threads;
@@ -68,10 +68,13 @@ pub(crate) struct Agent {
     probes: Mutex<ProbeArrays>,
     output: Mutex<Output>,
     receivers: Mutex<Receivers>,
+    reflected: Mutex<Names>,
     /// Windows that are open in frameworks' calls, to be closed in reverse.
     calls: Mutex<Vec<OpenCall>>,
     /// Threads that were not started by Java.
     native_threads: Mutex<BTreeSet<u64>>,
+    /// Where threads were at the last look, and whether they rested there.
+    stacks: Mutex<HashMap<u64, (Stack, bool)>>,
     left_out: OnceLock<HashSet<ClassName>>,
     left_out_methods: OnceLock<MethodNames>,
     /// TestNG's contexts, and whether all of their tests have to run.
@@ -121,8 +124,10 @@ impl Agent {
             probes: Mutex::default(),
             output: Mutex::default(),
             receivers: Mutex::default(),
+            reflected: Mutex::default(),
             calls: Mutex::default(),
             native_threads: Mutex::default(),
+            stacks: Mutex::default(),
             left_out: OnceLock::new(),
             left_out_methods: OnceLock::new(),
             testng_contexts: Mutex::default(),
@@ -153,9 +158,10 @@ impl Agent {
     /// The JVM can define classes: the holders come before any class that
     /// needs them, and before other agents load theirs.
     pub(crate) fn vm_started(&self, jni: Jni<'_>) {
-        let gate = jni.define_boot_class(holder::GATE, &holder::gate_class());
-        if let Some(gate) = gate.filter(|_| self.config.receivers) {
+        let gate = jni.define_boot_class(gate::GATE, &gate::gate_class());
+        if let Some(gate) = gate {
             *lock(&self.receivers) = Receivers::of_gate(jni, gate);
+            *lock(&self.reflected) = Names::of_gate(jni, gate);
         }
         if gate.is_none() || !lock(&self.probes).define(jni, 2) {
             self.doubt("the classes that probes write to could not be defined");
@@ -264,6 +270,7 @@ impl Agent {
             numbers,
             things: self.config.things,
             receivers: self.config.receivers,
+            methods: self.config.methods,
         };
         let instrumented = instrument::instrument(&class, &methods, probing, &mut blocks)?;
         let mut supertypes = class.interface_names()?;
@@ -309,6 +316,9 @@ impl Agent {
             if !lock(&self.receivers).forget(jni, slots) {
                 ledger.doubt("which objects methods run on could not be told");
             }
+        }
+        if !lock(&self.reflected).forget(jni) {
+            ledger.doubt("whose members are looked at could not be told");
         }
         // A probe has its number before the first thread can hit it.
         let end = lock(&self.registry).probes();
@@ -410,6 +420,7 @@ impl Agent {
             return;
         };
         lock(&self.native_threads).remove(&number);
+        lock(&self.stacks).remove(&number);
         let mut ledger = lock(&self.ledger);
         let lingering = ledger.is_lingering();
         if lingering {
@@ -446,18 +457,34 @@ impl Agent {
             if let Some(number) = jni.thread_number(thread)
                 && known.contains(&number)
             {
-                let frames = self.jvmti.frames(jni, thread);
+                let stack = self.jvmti.stack(thread);
                 // A thread of Java that has no frames is yet to begin.
-                let in_java = !frames.is_empty() || !native.contains(&number);
-                if !in_java || threads::is_resting(&frames) {
+                let in_java = !stack.is_empty() || !native.contains(&number);
+                if !in_java || self.is_resting(jni, number, stack) {
                     resting.insert(number);
                 }
             }
             jni.release(thread);
         }
         let mut ledger = lock(&self.ledger);
-        self.add_hits(jni, &mut ledger);
-        ledger.threads_rest(&resting);
+        if ledger.is_news(&resting) {
+            self.add_hits(jni, &mut ledger);
+            ledger.threads_rest(&resting);
+        }
+    }
+
+    /// Whether a thread with this stack waits for something to do. Most threads
+    /// are where they were at the last look, and names need not be asked for.
+    fn is_resting(&self, jni: Jni<'_>, thread: u64, stack: Stack) -> bool {
+        if let Some((_, resting)) = lock(&self.stacks)
+            .get(&thread)
+            .filter(|(last, _)| *last == stack)
+        {
+            return *resting;
+        }
+        let resting = threads::is_resting(&self.jvmti.frames(jni, &stack));
+        lock(&self.stacks).insert(thread, (stack, resting));
+        resting
     }
 
     /// A framework is about to run something. Returns whether to leave it out.
@@ -477,9 +504,6 @@ impl Agent {
         }
         if hook == Hook::TestNgGroups {
             self.shared(jni, Ledger::begin_shared);
-            return false;
-        }
-        if hook == Hook::JUnit4Leaf && !self.config.methods {
             return false;
         }
         let frameworks = Frameworks {
@@ -818,6 +842,7 @@ impl Agent {
         if let Some(name) = self.jvmti.class_name(class)
             && !is_jdk_class(&name)
         {
+            lock(&self.reflected).remember();
             lock(&self.ledger).add_thing(Thing::Reflected(ClassName::new(name)));
         }
     }

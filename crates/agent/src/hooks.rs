@@ -149,6 +149,11 @@ impl Hook {
         )
     }
 
+    /// Whether such a call tells nothing where methods are not told apart.
+    pub(crate) fn is_of_method_alone(self) -> bool {
+        self == Self::JUnit4Leaf
+    }
+
     /// Whether calls within such a call are parts of it. A worker of the JUnit
     /// Platform that waits for one class takes up another, so there a call
     /// inside another means nothing.

@@ -10,6 +10,7 @@ use fewest_model::MethodKey;
 use fewest_trace::{MethodBlocks, MethodStatements};
 use thiserror::Error;
 
+use crate::gate;
 use crate::holder;
 use crate::hooks::{self, Hook, Listen};
 use crate::registry::{Numbers, PROBES_PER_HOLDER};
@@ -93,6 +94,7 @@ pub(crate) struct Probing<'a> {
     pub(crate) numbers: Numbers,
     pub(crate) things: bool,
     pub(crate) receivers: bool,
+    pub(crate) methods: bool,
 }
 
 /// Puts a probe at the entry of every method and at the start of `blocks`,
@@ -159,6 +161,7 @@ fn instrument_once(
         if let Some((hook, listen)) =
             hooks::framework_hook(name.as_str(), &key.name, &key.descriptor)
             && method.access & access::ABSTRACT == 0
+            && (probing.methods || !hook.is_of_method_alone())
         {
             editor.listen(index, method, hook, listen)?;
         }
@@ -289,9 +292,9 @@ impl<'a> Editor<'a> {
 
     /// `receiver(this, slot)` at the entry of a method.
     fn tell_receiver(&mut self, method: usize, slot: u32) -> Result<(), RewriteError> {
-        let (name, descriptor) = holder::RECEIVER;
+        let (name, descriptor) = gate::RECEIVER;
         let target = self.inner.method_ref(
-            holder::GATE.as_bytes(),
+            gate::GATE.as_bytes(),
             name.as_bytes(),
             descriptor.as_bytes(),
             false,
@@ -364,6 +367,7 @@ impl<'a> Editor<'a> {
                 self.inner.insert_at_entry(index, enter)?;
                 self.inner.on_exit(index, on_return, on_throw, false)
             }
+            Listen::At { first, .. } if hook == Hook::Reflected => self.reflected(index, first),
             Listen::At { first, second } => {
                 let second = load(second);
                 let number = vec![opcode::BIPUSH, hook as u8];
@@ -380,6 +384,23 @@ impl<'a> Editor<'a> {
                 self.note(index, first, vec![opcode::ACONST_NULL], number)
             }
         }
+    }
+
+    /// `reflected(class)` at the entry of a method.
+    fn reflected(&mut self, method: usize, class: u8) -> Result<(), RewriteError> {
+        let (name, descriptor) = gate::REFLECTED;
+        let target = self.inner.method_ref(
+            gate::GATE.as_bytes(),
+            name.as_bytes(),
+            descriptor.as_bytes(),
+            false,
+        )?;
+        let mut code = vec![opcode::ALOAD, class, opcode::INVOKESTATIC]; // Stack: Class
+        code.extend(target.to_be_bytes()); // Stack: empty
+        // Padding keeps the insertion on the cheap path.
+        code.extend([opcode::NOP; 3]);
+        self.inner
+            .insert_at_entry(method, Snippet::straight(code, 1))
     }
 
     /// `note(first, second, number)` at the entry of a method.
@@ -436,9 +457,9 @@ impl<'a> Editor<'a> {
     }
 
     fn gate(&mut self, name: &str, descriptor: &str) -> Result<u16, RewriteError> {
-        debug_assert!(holder::GATE_METHODS.contains(&(name, descriptor)));
+        debug_assert!(gate::GATE_METHODS.contains(&(name, descriptor)));
         self.inner.method_ref(
-            holder::GATE.as_bytes(),
+            gate::GATE.as_bytes(),
             name.as_bytes(),
             descriptor.as_bytes(),
             false,

@@ -456,6 +456,13 @@ impl Ledger {
         !self.lingering.is_empty()
     }
 
+    /// Whether other threads rest than was known.
+    pub(crate) fn is_news(&self, resting: &BTreeSet<u64>) -> bool {
+        self.threads
+            .iter()
+            .any(|(number, thread)| matches!(thread, Thread::Resting) != resting.contains(number))
+    }
+
     /// Tells which threads belong to a pool and have nothing to do. They work
     /// for nobody, until they are found at work again: then for whatever is
     /// open at that time. Callers have added the probes so far.
@@ -794,7 +801,10 @@ mod tests {
         let mut ledger = Ledger::default();
         let first = ledger.open(class("ATest"), None, 0);
         ledger.thread_started(1);
+        assert!(!ledger.is_news(&BTreeSet::new()));
+        assert!(ledger.is_news(&BTreeSet::from([1])));
         ledger.threads_rest(&BTreeSet::from([1]));
+        assert!(!ledger.is_news(&BTreeSet::from([1])));
         ledger.close(first, 1);
         let second = ledger.open(class("BTest"), None, 1);
         ledger.threads_rest(&BTreeSet::new());

@@ -12,18 +12,20 @@
 
 mod agent;
 mod ask;
+mod assemble;
 mod children;
 mod config;
 mod files;
 mod frameworks;
+mod gate;
 mod holder;
 mod hooks;
 mod instrument;
 mod jvmti;
+mod known;
 mod ledger;
 mod methods;
 mod output;
-mod receivers;
 mod registry;
 mod settings;
 mod threads;

@@ -9,6 +9,16 @@ use jvmti_bindings::sys::jvmti as sys;
 
 use super::jni::{Jni, Local};
 
+/// The methods that a thread is in, the innermost first, by their numbers.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stack(Vec<usize>);
+
+impl Stack {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// The agent's JVMTI environment.
 #[derive(Clone, Copy)]
 pub(crate) struct Jvmti {
@@ -137,8 +147,8 @@ impl Jvmti {
         found
     }
 
-    /// The innermost methods that a thread is in, by class and name.
-    pub(crate) fn frames(self, jni: Jni<'_>, thread: Local<'_>) -> Vec<(String, String)> {
+    /// The innermost methods that a thread is in.
+    pub(crate) fn stack(self, thread: Local<'_>) -> Stack {
         const DEPTH: usize = 16;
         let nothing = sys::jvmtiFrameInfo {
             method: ptr::null_mut(),
@@ -159,11 +169,18 @@ impl Jvmti {
         )
         .is_none()
         {
-            return Vec::new();
+            return Stack::default();
         }
-        frames[..count as usize]
+        let methods = frames[..count as usize].iter();
+        Stack(methods.map(|frame| frame.method as usize).collect())
+    }
+
+    /// The methods of a stack, by class and name.
+    pub(crate) fn frames(self, jni: Jni<'_>, stack: &Stack) -> Vec<(String, String)> {
+        stack
+            .0
             .iter()
-            .map_while(|frame| self.method_name(jni, frame.method))
+            .map_while(|&method| self.method_name(jni, method as jni_sys::jmethodID))
             .collect()
     }
 

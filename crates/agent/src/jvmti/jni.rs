@@ -8,6 +8,8 @@ use std::sync::OnceLock;
 use fewest_classfile::read::decode_modified_utf8;
 use jvmti_bindings::sys::jni as sys;
 
+use super::members;
+
 /// The calling thread's way into Java.
 ///
 /// Methods clear whatever exception they meet: the agent's questions must not
@@ -33,6 +35,24 @@ pub(crate) struct Global(sys::jobject);
 unsafe impl Send for Global {}
 // SAFETY: as above; the reference itself is never written after creation.
 unsafe impl Sync for Global {}
+
+/// A reference to an object that may go away.
+pub(super) struct WeakGlobal(sys::jobject);
+
+// SAFETY: as for `Global`.
+unsafe impl Send for WeakGlobal {}
+
+/// A static field that holds an array of objects.
+pub(crate) struct StaticArray {
+    class: Global,
+    element: Global,
+    field: sys::jfieldID,
+}
+
+// SAFETY: the numbers of fields may be used by every thread as long as their
+// class is loaded (JNI specification, "Accessing Fields and Methods"), which
+// the reference to it sees to.
+unsafe impl Send for StaticArray {}
 
 /// Calls a function of the JNI table.
 macro_rules! call {
@@ -112,36 +132,48 @@ impl<'a> Jni<'a> {
         (!self.clear_exception()).then_some(local)
     }
 
-    /// Sets a static field to a new array of so many nulls.
-    pub(crate) fn set_new_array(
+    /// A static field of a class that is never unloaded.
+    pub(crate) fn static_array(
         self,
         class: Local<'_>,
-        field: &str,
+        name: &str,
         descriptor: &str,
-        length: u32,
-    ) -> bool {
-        let (Ok(name), Ok(signature)) = (CString::new(field), CString::new(descriptor)) else {
-            return false;
-        };
-        let Some(element) = self.find_class("java/lang/Object") else {
-            return false;
-        };
-        let length = length as sys::jsize;
-        let null = ptr::null_mut();
-        let array = call!(self, NewObjectArray, length, element.object, null);
+    ) -> Option<StaticArray> {
+        let (name, descriptor) = (CString::new(name).ok()?, CString::new(descriptor).ok()?);
+        let element = self.find_class("java/lang/Object")?;
         let field = call!(
             self,
             GetStaticFieldID,
             class.object,
             name.as_ptr(),
-            signature.as_ptr()
+            descriptor.as_ptr()
         );
-        if self.clear_exception() || field.is_null() || array.is_null() {
+        if self.clear_exception() || field.is_null() {
+            return None;
+        }
+        Some(StaticArray {
+            class: self.global(class)?,
+            element: self.global(element)?,
+            field,
+        })
+    }
+
+    /// Sets the field to a new array of so many nulls.
+    pub(crate) fn renew(self, array: &StaticArray, length: u32) -> bool {
+        let (length, null) = (length as sys::jsize, ptr::null_mut());
+        let new = call!(self, NewObjectArray, length, array.element.0, null);
+        if self.clear_exception() || new.is_null() {
             return false;
         }
-        call!(self, SetStaticObjectField, class.object, field, array);
-        call!(self, DeleteLocalRef, array);
-        call!(self, DeleteLocalRef, element.object);
+        call!(self, SetStaticObjectField, array.class.0, array.field, new);
+        call!(self, DeleteLocalRef, new);
+        !self.clear_exception()
+    }
+
+    /// Sets the field to null.
+    pub(crate) fn clear(self, array: &StaticArray) -> bool {
+        let (class, null) = (array.class.0, ptr::null_mut());
+        call!(self, SetStaticObjectField, class, array.field, null);
         !self.clear_exception()
     }
 
@@ -209,16 +241,16 @@ impl<'a> Jni<'a> {
         descriptor: &CStr,
     ) -> Option<Local<'a>> {
         let class = self.class_of(object)?;
-        let field = call!(
-            self,
-            GetFieldID,
-            class.object,
-            name.as_ptr(),
-            descriptor.as_ptr()
-        );
-        if self.clear_exception() || field.is_null() {
+        let field = members::number(self, class, name, descriptor, || {
+            let (name, descriptor) = (name.as_ptr(), descriptor.as_ptr());
+            let field = call!(self, GetFieldID, class.object, name, descriptor);
+            self.unless_thrown(field as usize)
+        });
+        self.release(class);
+        if field == 0 {
             return None;
         }
+        let field = field as sys::jfieldID;
         self.local(call!(self, GetObjectField, object.object, field))
     }
 
@@ -352,14 +384,17 @@ impl<'a> Jni<'a> {
 
     fn method(self, object: Local<'_>, name: &CStr, descriptor: &CStr) -> Option<sys::jmethodID> {
         let class = self.class_of(object)?;
-        let method = call!(
-            self,
-            GetMethodID,
-            class.object,
-            name.as_ptr(),
-            descriptor.as_ptr()
-        );
-        (!self.clear_exception() && !method.is_null()).then_some(method)
+        let method = members::number(self, class, name, descriptor, || {
+            let (name, descriptor) = (name.as_ptr(), descriptor.as_ptr());
+            let method = call!(self, GetMethodID, class.object, name, descriptor);
+            self.unless_thrown(method as usize)
+        });
+        self.release(class);
+        (method != 0).then_some(method as sys::jmethodID)
+    }
+
+    fn unless_thrown(self, number: usize) -> usize {
+        if self.clear_exception() { 0 } else { number }
     }
 
     /// The text of a `java.lang.String`.
@@ -378,6 +413,19 @@ impl<'a> Jni<'a> {
     pub(crate) fn global(self, object: Local<'_>) -> Option<Global> {
         let global = call!(self, NewGlobalRef, object.object);
         (!global.is_null()).then_some(Global(global))
+    }
+
+    pub(super) fn weak_global(self, object: Local<'_>) -> Option<WeakGlobal> {
+        let weak = call!(self, NewWeakGlobalRef, object.object);
+        (!self.clear_exception() && !weak.is_null()).then_some(WeakGlobal(weak))
+    }
+
+    pub(super) fn delete_weak(self, WeakGlobal(weak): WeakGlobal) {
+        call!(self, DeleteWeakGlobalRef, weak);
+    }
+
+    pub(super) fn is_weakly_same(self, weak: &WeakGlobal, object: Local<'_>) -> bool {
+        call!(self, IsSameObject, weak.0, object.object) != 0
     }
 
     pub(super) fn critical_bytes<T>(

@@ -12,10 +12,11 @@
 mod env;
 mod exports;
 mod jni;
+mod members;
 mod natives;
 mod probes;
 
-pub(crate) use env::Jvmti;
-pub(crate) use jni::{Global, Jni, Local};
+pub(crate) use env::{Jvmti, Stack};
+pub(crate) use jni::{Global, Jni, Local, StaticArray};
 pub(crate) use natives::own_library;
 pub(crate) use probes::ProbeArrays;

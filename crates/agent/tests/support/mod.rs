@@ -1,5 +1,7 @@
 //! Runs tests of `JUnit` 4 in a child JVM under the agent, and reads its trace.
 
+#![allow(dead_code, reason = "each test file uses its own part of this module")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
