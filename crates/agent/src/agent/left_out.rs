@@ -1,0 +1,94 @@
+//! What does not run, because `fewest` has said so.
+
+use fewest_model::ClassName;
+
+use super::{Agent, lock};
+use crate::ask;
+use crate::frameworks::{Frameworks, Subject};
+use crate::hooks::Hook;
+use crate::jvmti::Local;
+
+impl Agent {
+    /// Whether a test class need not run.
+    pub(super) fn leaves_out(
+        &self,
+        frameworks: Frameworks<'_>,
+        hook: Hook,
+        subject: &Subject,
+        listener: Option<Local<'_>>,
+    ) -> bool {
+        let Some(program) = &self.config.program else {
+            return false;
+        };
+        let left_out = self.left_out.get_or_init(|| {
+            self.begin_trace();
+            ask::classes_to_leave_out(program, &self.task_folder(), &self.jvm())
+        });
+        left_out.contains(&subject.class) && !self.testng_needs_all(frameworks, hook, listener)
+    }
+
+    /// Whether a test method need not run.
+    pub(super) fn leaves_out_method(
+        &self,
+        frameworks: Frameworks<'_>,
+        hook: Hook,
+        class: &ClassName,
+        method: &str,
+        listener: Option<Local<'_>>,
+    ) -> bool {
+        // A JVM that a test has started is a part of the test.
+        if self.config.parent.is_some() {
+            return false;
+        }
+        let left_out = self
+            .left_out_methods
+            .get_or_init(|| ask::methods_to_leave_out(&self.task_folder()));
+        left_out.contains(class, method) && !self.testng_needs_all(frameworks, hook, listener)
+    }
+
+    /// Whether a class was left out of this run.
+    pub(super) fn is_left_out(&self, class: &ClassName) -> bool {
+        self.left_out
+            .get()
+            .is_some_and(|left_out| left_out.contains(class))
+    }
+
+    pub(super) fn note_left_out(&self, class: &ClassName, thread: u64) {
+        let around = self.windows_around(thread, Some(class));
+        let mut ledger = lock(&self.ledger);
+        ledger.leave_out(class, &around);
+        self.write(&mut ledger);
+    }
+
+    /// TestNG does not run a test whose groups and methods it depends upon have
+    /// not run. Where tests depend on those of other classes, all have to run.
+    fn testng_needs_all(
+        &self,
+        frameworks: Frameworks<'_>,
+        hook: Hook,
+        worker: Option<Local<'_>>,
+    ) -> bool {
+        if !matches!(
+            hook,
+            Hook::TestNgWorker | Hook::TestNgClass | Hook::TestNgMethod
+        ) {
+            return false;
+        }
+        let jni = frameworks.jni;
+        let Some(context) = worker.and_then(|worker| frameworks.testng_context(worker)) else {
+            return true;
+        };
+        let mut contexts = lock(&self.testng_contexts);
+        for (known, needs_all) in contexts.iter() {
+            if known
+                .as_local(jni)
+                .is_some_and(|known| jni.is_same(known, context))
+            {
+                return *needs_all;
+            }
+        }
+        let needs_all = frameworks.testng_depends_across_classes(context);
+        contexts.extend(jni.global(context).map(|context| (context, needs_all)));
+        needs_all
+    }
+}
