@@ -16,7 +16,7 @@ pub struct FileError {
 }
 
 /// Adds what was tried to an error.
-pub(crate) fn to(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
+pub fn to(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
     let path = path.to_owned();
     move |source| FileError {
         action,
@@ -25,24 +25,24 @@ pub(crate) fn to(action: &'static str, path: &Path) -> impl FnOnce(io::Error) ->
     }
 }
 
-pub(crate) fn make_folder(path: &Path) -> Result<(), FileError> {
+pub fn make_folder(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(to("make the folder", path))
 }
 
-pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), FileError> {
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), FileError> {
     fs::write(path, content).map_err(to("write", path))
 }
 
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, FileError> {
+pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     fs::read(path).map_err(to("read", path))
 }
 
-pub(crate) fn rename(from: &Path, target: &Path) -> Result<(), FileError> {
+pub fn rename(from: &Path, target: &Path) -> Result<(), FileError> {
     fs::rename(from, target).map_err(to("move", from))
 }
 
 /// Removes a folder, if it is there.
-pub(crate) fn remove_folder(path: &Path) -> Result<(), FileError> {
+pub fn remove_folder(path: &Path) -> Result<(), FileError> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(to("remove the folder", path)(error))
@@ -52,7 +52,7 @@ pub(crate) fn remove_folder(path: &Path) -> Result<(), FileError> {
 }
 
 /// Copies a folder with all that is in it.
-pub(crate) fn copy_folder(from: &Path, target: &Path) -> Result<(), FileError> {
+pub fn copy_folder(from: &Path, target: &Path) -> Result<(), FileError> {
     make_folder(target)?;
     for entry in fs::read_dir(from).map_err(to("list", from))? {
         let entry = entry.map_err(to("list", from))?;

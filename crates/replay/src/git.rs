@@ -16,35 +16,38 @@ pub enum GitError {
 
 /// A repository by its folder.
 #[derive(Clone, Debug)]
-pub(crate) struct Repository {
+pub struct Repository {
     folder: PathBuf,
 }
 
 impl Repository {
-    pub(crate) fn at(folder: &Path) -> Self {
+    pub fn at(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
         }
     }
 
-    /// The commits of a range along first parents, oldest first.
-    pub(crate) fn commits(&self, range: &[&str]) -> Result<Vec<String>, GitError> {
+    /// The commits of a range along first parents that touch one of the paths
+    /// (from the root of the checkout), oldest first.
+    pub fn commits(&self, range: &[&str], paths: &[String]) -> Result<Vec<String>, GitError> {
         let mut args = vec!["rev-list", "--first-parent", "--reverse"];
         args.extend(range);
         // Without this a path of the same name would be meant.
         args.push("--");
+        let paths: Vec<String> = paths.iter().map(|path| format!(":/{path}")).collect();
+        args.extend(paths.iter().map(String::as_str));
         Ok(self.git(&args)?.lines().map(str::to_owned).collect())
     }
 
     /// The folder of the checkout, and where in it this folder lies.
-    pub(crate) fn top(&self) -> Result<(PathBuf, PathBuf), GitError> {
+    pub fn top(&self) -> Result<(PathBuf, PathBuf), GitError> {
         let top = self.git(&["rev-parse", "--show-toplevel"])?;
         let within = self.git(&["rev-parse", "--show-prefix"])?;
         Ok((top.trim_end().into(), within.trim_end().into()))
     }
 
     /// A clone that shares the history and leaves no mark in the original.
-    pub(crate) fn clone_to(&self, folder: &Path) -> Result<Self, GitError> {
+    pub fn clone_to(&self, folder: &Path) -> Result<Self, GitError> {
         let target = folder.to_string_lossy();
         self.git(&[
             "clone",
@@ -59,13 +62,13 @@ impl Repository {
 
     /// Checks a commit out. What is not under version control stays, as build
     /// results do in a checkout that somebody works in.
-    pub(crate) fn check_out(&self, commit: &str) -> Result<(), GitError> {
+    pub fn check_out(&self, commit: &str) -> Result<(), GitError> {
         self.git(&["checkout", "--quiet", "--force", "--detach", commit])?;
         Ok(())
     }
 
     /// The first line of a commit's message.
-    pub(crate) fn subject(&self, commit: &str) -> Result<String, GitError> {
+    pub fn subject(&self, commit: &str) -> Result<String, GitError> {
         let text = self.git(&["log", "-1", "--format=%s", commit])?;
         Ok(text.trim_end().to_owned())
     }

@@ -15,8 +15,8 @@
     reason = "milliseconds and numbers of tests are far below 2^52"
 )]
 
-mod files;
-mod git;
+pub mod files;
+pub mod git;
 mod maven;
 pub mod mutants;
 mod replay;

@@ -161,10 +161,10 @@ impl Replay {
 
     fn commits(&self) -> Result<Vec<String>, ReplayError> {
         let commits = match &self.settings.range {
-            Range::Commits(range) => self.user.commits(&[range])?,
+            Range::Commits(range) => self.user.commits(&[range], &[])?,
             Range::Last(count) => {
                 let most = format!("--max-count={count}");
-                self.user.commits(&[&most, "HEAD"])?
+                self.user.commits(&[&most, "HEAD"], &[])?
             }
         };
         if commits.is_empty() {

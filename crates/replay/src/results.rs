@@ -104,7 +104,7 @@ pub fn read(path: &Path) -> Result<Vec<Line>, FileError> {
 }
 
 /// Adds a line behind all others.
-pub(crate) fn append(path: &Path, line: &impl Serialize) -> Result<(), FileError> {
+pub fn append(path: &Path, line: &impl Serialize) -> Result<(), FileError> {
     let write = || {
         let mut text = serde_json::to_string(line)?;
         text.push('\n');

@@ -32,7 +32,7 @@ const FRAMEWORKS: [&str; 9] = [
     "kotest",
 ];
 
-pub(crate) fn environment(
+pub fn environment(
     request: &TaskRequest,
     snapshot: &Snapshot,
     file: &ProjectFile,

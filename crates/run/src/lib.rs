@@ -38,6 +38,7 @@ pub use agent_library::{UnpackAgentError, check_agent, unpack_agent};
 pub use ask::{AskError, ask};
 pub use class_changes::ClassChanges;
 pub use coarsening::{Coarsening, ParseCoarseningError};
+pub use environment::environment;
 pub use fewest_store::{Notice, Overview, ReadError as StoreReadError};
 pub use last_run::{LastRun, LastRunError, Target};
 pub use launch::{Launch, LaunchError, LaunchOptions, Launched};
