@@ -1,4 +1,5 @@
-//! Asks `fewest` which test classes can be left out.
+//! Asks `fewest` which test classes can be left out, and in what order the
+//! others should run.
 //!
 //! Where no build tool has asked before the JVM started (`fewest exec`), the
 //! JVM asks by itself, once, when its first test class is about to run. The
@@ -15,13 +16,17 @@ use fewest_trace::Jvm;
 use serde_json::{Value, json};
 
 use crate::methods::MethodNames;
+use crate::reorder::WantedOrder;
 
-/// The classes that need not run. No answer, no class.
-pub(crate) fn classes_to_leave_out(
-    program: &Path,
-    task_folder: &Path,
-    jvm: &Jvm,
-) -> HashSet<ClassName> {
+/// What is to happen with the test classes of this JVM.
+#[derive(Default)]
+pub(crate) struct Answer {
+    pub(crate) left_out: HashSet<ClassName>,
+    pub(crate) order: WantedOrder,
+}
+
+/// Without an answer every class runs, where the command puts it.
+pub(crate) fn about_classes(program: &Path, task_folder: &Path, jvm: &Jvm) -> Answer {
     ask(program, task_folder, jvm).unwrap_or_default()
 }
 
@@ -46,7 +51,7 @@ fn skipped_methods(answer: &Value) -> Option<MethodNames> {
         .collect()
 }
 
-fn ask(program: &Path, task_folder: &Path, jvm: &Jvm) -> Option<HashSet<ClassName>> {
+fn ask(program: &Path, task_folder: &Path, jvm: &Jvm) -> Option<Answer> {
     let arguments = jvm_arguments(&command_line()?);
     let request = json!({
         "format": 1,
@@ -77,19 +82,23 @@ fn ask(program: &Path, task_folder: &Path, jvm: &Jvm) -> Option<HashSet<ClassNam
         return None;
     }
     let answer = fs::read(task_folder.join("answer.json")).ok()?;
-    skipped(&serde_json::from_slice(&answer).ok()?)
+    read(&serde_json::from_slice(&answer).ok()?)
 }
 
-fn skipped(answer: &Value) -> Option<HashSet<ClassName>> {
+fn read(answer: &Value) -> Option<Answer> {
     if answer.get("format")?.as_u64()? != 1 {
         return None;
     }
-    answer
-        .get("skip")?
-        .as_array()?
-        .iter()
-        .map(|name| name.as_str().map(ClassName::new))
-        .collect()
+    let classes = |member: &str| -> Option<Vec<ClassName>> {
+        let names = answer.get(member)?.as_array()?.iter();
+        names
+            .map(|name| name.as_str().map(ClassName::new))
+            .collect()
+    };
+    Some(Answer {
+        left_out: classes("skip")?.into_iter().collect(),
+        order: WantedOrder::new(classes("order").unwrap_or_default()),
+    })
 }
 
 /// The words of this process's command line.
@@ -174,9 +183,10 @@ mod tests {
 
     #[test]
     fn an_answer_of_another_format_leaves_nothing_out() {
-        assert_eq!(skipped(&json!({"format": 2, "skip": ["A"]})), None);
-        assert_eq!(skipped(&json!({"format": 1, "skip": [7]})), None);
-        let classes = skipped(&json!({"format": 1, "skip": ["p/A"]})).unwrap();
-        assert!(classes.contains(&ClassName::new("p/A")));
+        assert!(read(&json!({"format": 2, "skip": ["A"]})).is_none());
+        assert!(read(&json!({"format": 1, "skip": [7]})).is_none());
+        let answer = read(&json!({"format": 1, "skip": ["p/A"]})).unwrap();
+        assert!(answer.left_out.contains(&ClassName::new("p/A")));
+        assert!(answer.order.is_empty());
     }
 }

@@ -66,7 +66,7 @@ impl<'a> Frameworks<'a> {
         self.java_class(self.jni.field(object, name, c"Ljava/lang/Class;")?)
     }
 
-    fn java_class(self, class: Local<'a>) -> Option<Subject> {
+    pub(crate) fn java_class(self, class: Local<'a>) -> Option<Subject> {
         let name = self.jvmti.class_name(class)?;
         Some(Subject::class(ClassName::new(name)))
     }
@@ -178,13 +178,14 @@ impl<'a> Frameworks<'a> {
     }
 
     /// What a method without arguments returns as an `Optional`.
-    fn optional(self, object: Local<'a>, method: &CStr) -> Option<Local<'a>> {
+    pub(crate) fn optional(self, object: Local<'a>, method: &CStr) -> Option<Local<'a>> {
         let jni = self.jni;
         let optional = jni.call(object, method, c"()Ljava/util/Optional;")?;
-        let value = jni.call_with_null(
+        let value = jni.call_with(
             optional,
             c"orElse",
             c"(Ljava/lang/Object;)Ljava/lang/Object;",
+            None,
         );
         jni.release(optional);
         value

@@ -47,6 +47,10 @@ pub(crate) enum Hook {
     TestNgFlaky,
     /// JUnit 4: one test of a class, from its set-up to its tear-down.
     JUnit4Leaf,
+    /// JUnit 4 and TestNG: an array of the classes to run.
+    ClassArray,
+    /// JUnit Platform: an engine is about to run what it has found.
+    PlatformEngine,
     /// TestNG: a result gets its status, which is added to this number.
     TestNgStatus = 100,
     /// The JDK: members or annotations of a class are looked at.
@@ -83,7 +87,7 @@ impl Hook {
     }
 
     pub(crate) fn from_number(number: i32) -> Option<Self> {
-        const ALL: [Hook; 34] = [
+        const ALL: [Hook; 36] = [
             Hook::RunnerRun,
             Hook::RunnerBuild,
             Hook::RunnerRequest,
@@ -110,6 +114,8 @@ impl Hook {
             Hook::TestNgSkipped,
             Hook::TestNgFlaky,
             Hook::JUnit4Leaf,
+            Hook::ClassArray,
+            Hook::PlatformEngine,
             Hook::Reflected,
             Hook::Resource,
             Hook::Named,
@@ -186,10 +192,15 @@ pub(crate) fn framework_hook(
     if method == "run" && descriptor == "(Lorg/junit/runner/notification/RunNotifier;)V" {
         return Some(around_with(Hook::RunnerRun, 0, 1));
     }
+    // So may an engine.
+    if method == "execute" && descriptor == "(Lorg/junit/platform/engine/ExecutionRequest;)V" {
+        return Some(at(Hook::PlatformEngine, 1, None));
+    }
     let (package, class) = class.rsplit_once('/')?;
     match package {
         "junit/framework" => junit3_hook(class, method, descriptor),
-        "org/junit/runner/notification"
+        "org/junit/runner"
+        | "org/junit/runner/notification"
         | "org/junit/runners"
         | "org/junit/runners/model"
         | "org/junit/internal/requests" => junit4_hook(class, method),
@@ -234,6 +245,7 @@ fn junit3_hook(class: &str, method: &str, descriptor: &str) -> Option<(Hook, Lis
 fn junit4_hook(class: &str, method: &str) -> Option<(Hook, Listen)> {
     Some(match (class, method) {
         ("RunnerBuilder", "safeRunnerForClass") => around(Hook::RunnerBuild, 1),
+        ("Computer", "getSuite") => at(Hook::ClassArray, 2, None),
         ("ClassRequest", "getRunner") => around(Hook::RunnerRequest, 0),
         ("ParentRunner", "runLeaf") => around_with(Hook::JUnit4Leaf, 2, 3),
         ("RunNotifier", "fireTestFinished") => at(Hook::JUnit4Finished, 1, None),
@@ -286,6 +298,9 @@ fn testng_hook(class: &str, method: &str, descriptor: &str) -> Option<(Hook, Lis
             "Invoker" | "ConfigInvoker",
             "invokeBeforeGroupsConfigurations" | "invokeAfterGroupsConfigurations",
         ) => around(Hook::TestNgGroups, 0),
+        ("TestNG", "setTestClasses") if descriptor == "([Ljava/lang/Class;)V" => {
+            at(Hook::ClassArray, 1, None)
+        }
         ("TestRunner", "addPassedTest") => at(Hook::TestNgPassed, 2, None),
         ("TestRunner", "addFailedTest") => at(Hook::TestNgFailed, 2, None),
         ("TestRunner", "addSkippedTest") => at(Hook::TestNgSkipped, 2, None),

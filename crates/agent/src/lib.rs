@@ -27,6 +27,7 @@ mod ledger;
 mod methods;
 mod output;
 mod registry;
+mod reorder;
 mod settings;
 mod threads;
 mod uses;

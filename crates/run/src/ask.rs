@@ -50,10 +50,7 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
         .ok_or_else(|| AskError::NoRun(task_folder.to_owned()))?;
     let settings = RunFolder::at(run).settings()?;
     let algorithm = settings.order.by.algorithm();
-    // A plain command keeps its own order, so only a budget asks for one.
-    let moves = request.task != "exec";
     let signing = algorithm
-        .filter(|_| moves || settings.order.budget.is_some())
         .is_some_and(Algorithm::needs_signatures)
         .then(|| Signing::begin(&Project::at(&settings.root), &request));
     let variables = variables(&request);
@@ -83,10 +80,7 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
     } else {
         settings.order.of_everything()
     };
-    let mut arranged = arrange(&request, &order, &judged, signatures.as_ref());
-    if !moves {
-        arranged.order.clear();
-    }
+    let arranged = arrange(&request, &order, &judged, signatures.as_ref());
     let mut plan = make_plan(&judged, &snapshot, variables);
     plan.add(&arranged);
     let skip_methods = if may_skip && settings.collect {

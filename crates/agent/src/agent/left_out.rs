@@ -1,12 +1,14 @@
-//! What does not run, because `fewest` has said so.
+//! What does not run, and in what order the rest does, because `fewest` has
+//! said so.
 
 use fewest_model::ClassName;
 
 use super::{Agent, lock};
-use crate::ask;
+use crate::ask::{self, Answer};
 use crate::frameworks::{Frameworks, Subject};
 use crate::hooks::Hook;
 use crate::jvmti::Local;
+use crate::reorder::WantedOrder;
 
 impl Agent {
     /// Whether a test class need not run.
@@ -17,14 +19,24 @@ impl Agent {
         subject: &Subject,
         listener: Option<Local<'_>>,
     ) -> bool {
-        let Some(program) = &self.config.program else {
-            return false;
-        };
-        let left_out = self.left_out.get_or_init(|| {
+        self.answer()
+            .is_some_and(|answer| answer.left_out.contains(&subject.class))
+            && !self.testng_needs_all(frameworks, hook, listener)
+    }
+
+    /// What `fewest` says about the test classes, where this JVM is to ask.
+    fn answer(&self) -> Option<&Answer> {
+        let program = self.config.program.as_ref()?;
+        Some(self.answer.get_or_init(|| {
             self.begin_trace();
-            ask::classes_to_leave_out(program, &self.task_folder(), &self.jvm())
-        });
-        left_out.contains(&subject.class) && !self.testng_needs_all(frameworks, hook, listener)
+            ask::about_classes(program, &self.task_folder(), &self.jvm())
+        }))
+    }
+
+    /// The order in which `fewest` wants the test classes to run, where this JVM
+    /// is to ask for it.
+    pub(super) fn wanted_order(&self) -> Option<&WantedOrder> {
+        Some(&self.answer()?.order)
     }
 
     /// Whether a test method need not run.
@@ -48,9 +60,9 @@ impl Agent {
 
     /// Whether a class was left out of this run.
     pub(super) fn is_left_out(&self, class: &ClassName) -> bool {
-        self.left_out
+        self.answer
             .get()
-            .is_some_and(|left_out| left_out.contains(class))
+            .is_some_and(|answer| answer.left_out.contains(class))
     }
 
     pub(super) fn note_left_out(&self, class: &ClassName, thread: u64) {

@@ -22,6 +22,7 @@ use fewest_model::ClassName;
 use fewest_trace::{Event, Jvm};
 
 use self::windows::OpenCall;
+use crate::ask::Answer;
 use crate::children::ChildConfigs;
 use crate::config::Config;
 use crate::files::Files;
@@ -80,7 +81,8 @@ pub(crate) struct Agent {
     native_threads: Mutex<BTreeSet<u64>>,
     /// Where threads were at the last look, and whether they rested there.
     stacks: Mutex<HashMap<u64, (Stack, bool)>>,
-    left_out: OnceLock<HashSet<ClassName>>,
+    /// What `fewest` says about the test classes, once it was asked.
+    answer: OnceLock<Answer>,
     left_out_methods: OnceLock<MethodNames>,
     /// TestNG's contexts, and whether all of their tests have to run.
     testng_contexts: Mutex<Vec<(Global, bool)>>,
@@ -122,7 +124,7 @@ impl Agent {
             calls: Mutex::default(),
             native_threads: Mutex::default(),
             stacks: Mutex::default(),
-            left_out: OnceLock::new(),
+            answer: OnceLock::new(),
             left_out_methods: OnceLock::new(),
             testng_contexts: Mutex::default(),
             counted_in_suite: Mutex::default(),

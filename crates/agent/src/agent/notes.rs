@@ -7,6 +7,7 @@ use crate::frameworks::{Frameworks, Subject};
 use crate::hooks::Hook;
 use crate::jvmti::{Jni, Local};
 use crate::methods;
+use crate::reorder;
 
 impl Agent {
     /// Something has happened that is worth a note.
@@ -57,6 +58,12 @@ impl Agent {
             Some(Hook::TestNgFailed) => self.testng_ended(frameworks, first, Outcome::Failed),
             Some(Hook::TestNgSkipped) => self.testng_ended(frameworks, first, Outcome::Skipped),
             Some(Hook::TestNgFlaky) => self.testng_ended(frameworks, first, Outcome::Flaky),
+            Some(Hook::ClassArray) => {
+                reorder::class_array(frameworks, first, || self.wanted_order());
+            }
+            Some(Hook::PlatformEngine) => {
+                reorder::engine(frameworks, first, || self.wanted_order());
+            }
             Some(Hook::PlatformFinished) => self.platform_finished(frameworks, first, second),
             _ => {}
         }

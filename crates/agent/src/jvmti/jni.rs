@@ -270,15 +270,18 @@ impl<'a> Jni<'a> {
         }
     }
 
-    /// Calls a method with one argument, which is null, that returns an object.
-    pub(crate) fn call_with_null(
+    /// Calls a method with one argument, which may be null, that returns an
+    /// object.
+    pub(crate) fn call_with(
         self,
         object: Local<'_>,
         name: &CStr,
         descriptor: &CStr,
+        argument: Option<Local<'_>>,
     ) -> Option<Local<'a>> {
         let method = self.method(object, name, descriptor)?;
-        let arguments = [sys::jvalue { l: ptr::null_mut() }];
+        let argument = argument.map_or(ptr::null_mut(), |argument| argument.object);
+        let arguments = [sys::jvalue { l: argument }];
         let result = call!(
             self,
             CallObjectMethodA,
@@ -359,6 +362,18 @@ impl<'a> Jni<'a> {
         } else {
             self.local(element)
         }
+    }
+
+    /// Puts an object into an array of objects.
+    pub(crate) fn set_element(self, array: Local<'_>, index: i32, element: Local<'_>) {
+        call!(
+            self,
+            SetObjectArrayElement,
+            array.object,
+            index,
+            element.object
+        );
+        self.clear_exception();
     }
 
     /// The number that Java gives to a thread, which a virtual thread keeps
