@@ -7,7 +7,8 @@
 //! [`tables`] are made at any time.
 //!
 //! [`mutants`] plants faults in the compiled classes of a revision, to have
-//! failures that a selection must find.
+//! failures that a selection must find, and [`orders`] tells how early each
+//! order of the tests finds them.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -19,6 +20,7 @@ pub mod files;
 pub mod git;
 mod maven;
 pub mod mutants;
+pub mod orders;
 mod replay;
 pub mod results;
 pub mod tables;

@@ -33,6 +33,8 @@ pub struct Settings {
     pub mutants: usize,
     pub seed: u64,
     pub check: mutants::Check,
+    /// How many JVMs run tests with faults at the same time.
+    pub jobs: usize,
     /// Go on where a replay into the same folder has ended.
     pub resume: bool,
     /// Where the clone, the stores and the results are.
@@ -297,6 +299,7 @@ impl Replay {
             count: self.settings.mutants,
             seed: self.settings.seed,
             check: self.settings.check,
+            jobs: self.settings.jobs,
             work: self.settings.work.join("mutants"),
             revision: Some(commit.to_owned()),
         };

@@ -47,8 +47,11 @@ pub use merge::{
 };
 pub use order_report::{FirstFailure, OrderReport};
 pub use order_settings::{OrderBy, OrderSettings};
-pub use outlook::{Forecast, Outlook, OutlookError, Prediction, RecordSummary, ShardTest};
+pub use outlook::{
+    Forecast, Outlook, OutlookError, Prediction, RecordSummary, ShardTest, Standing,
+};
 pub use plan::{LeftOut, Plan, PlannedMethod, PlannedTest};
 pub use project::{Project, cache_folder};
 pub use run_folder::{RunFolder, RunFolderError, RunSettings};
 pub use settings::{ClassPattern, Inputs, ProjectFile, ProjectFileError, TEMPLATE, nearest};
+pub use tests_of_task::ChangedUses;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use fewest_build::TaskRequest;
 use fewest_model::{ClassName, Element, ElementKind, TestId};
-use fewest_order::Shard;
+use fewest_order::{Shard, Signature};
 use fewest_select::verdict::Verdict;
 use fewest_select::{Entity, Technique};
 use fewest_snapshot::Snapshot;
@@ -23,12 +23,12 @@ use crate::class_changes::{ClassChanges, class_changes};
 use crate::coarsening::Coarsening;
 use crate::environment::environment;
 use crate::last::LastTask;
-use crate::order_settings::OrderSettings;
+use crate::order_settings::{OrderBy, OrderSettings};
 use crate::project::Project;
 use crate::settings::{ProjectFile, ProjectFileError};
-use crate::signatures::Signing;
+use crate::signatures::{Signatures, Signing};
 use crate::test_methods::TestClasses;
-use crate::tests_of_task::{Judged, Rules, judge_tests};
+use crate::tests_of_task::{ChangedUses, Judged, Rules, judge_tests};
 
 #[derive(Debug, Error)]
 pub enum OutlookError {
@@ -91,6 +91,16 @@ pub struct ShardTest {
     pub test: TestId,
     /// How long it took when it last ran.
     pub millis: Option<u32>,
+}
+
+/// A test class, whether it would run, and what its place in an order goes by.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    pub test: TestId,
+    pub runs: bool,
+    /// `None` for a test that does not run or has no record.
+    pub uses: Option<ChangedUses>,
+    pub signature: Signature,
 }
 
 impl Outlook {
@@ -206,20 +216,53 @@ impl Outlook {
         Ok(shards)
     }
 
+    /// An order with the project's seed, or another where one is given.
+    pub fn order_settings(&self, by: OrderBy, seed: Option<u64>) -> OrderSettings {
+        OrderSettings {
+            by,
+            seed: seed.or(self.file.seed).unwrap_or_default(),
+            ..OrderSettings::default()
+        }
+    }
+
     /// The tests that would run now, in the order in which they would, module
     /// by module.
     pub fn order(&self, order: &OrderSettings) -> Result<Vec<TestId>, ReadError> {
         let mut tests = Vec::new();
         for last in &self.last {
             let request = last.request_of_tests();
-            let signing = Signing::begin(&self.project, &request);
-            let (judged, snapshot) = self.judge_present(&request, true)?;
-            let signatures = signing.end(&snapshot, judged.iter().map(|test| &test.class));
+            let (judged, signatures) = self.judge_for_order(&request)?;
             let arranged = arrange(&request, order, &judged, Some(&signatures));
             let id = |class| TestId::of_class(request.module.as_str(), class);
             tests.extend(arranged.order.into_iter().map(id));
         }
         Ok(tests)
+    }
+
+    /// The tests of all tasks with what an order goes by.
+    pub fn standings(&self) -> Result<Vec<Standing>, ReadError> {
+        let mut standings = Vec::new();
+        for last in &self.last {
+            let request = last.request_of_tests();
+            let (judged, signatures) = self.judge_for_order(&request)?;
+            standings.extend(judged.into_iter().map(|test| Standing {
+                test: TestId::of_class(request.module.as_str(), test.class.clone()),
+                runs: test.verdict.is_run(),
+                signature: signatures.of(&test.class),
+                uses: test.facts.uses,
+            }));
+        }
+        Ok(standings)
+    }
+
+    fn judge_for_order(
+        &self,
+        request: &TaskRequest,
+    ) -> Result<(Vec<Judged>, Signatures), ReadError> {
+        let signing = Signing::begin(&self.project, request);
+        let (judged, snapshot) = self.judge_present(request, true)?;
+        let signatures = signing.end(&snapshot, judged.iter().map(|test| &test.class));
+        Ok((judged, signatures))
     }
 
     /// The verdicts on the tests of a task, and the classes that there are now.

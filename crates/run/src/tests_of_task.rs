@@ -56,11 +56,12 @@ pub(crate) struct OrderFacts {
 }
 
 /// How much of what a test uses has changed.
-#[derive(Debug)]
-pub(crate) struct ChangedUses {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedUses {
     /// Numbers of the changed elements, the same for all tests of a task.
-    pub(crate) changed: Vec<u32>,
-    pub(crate) total: usize,
+    pub changed: Vec<u32>,
+    /// How many elements it uses.
+    pub total: usize,
 }
 
 /// What a verdict follows, beside the facts.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use fewest_model::Fingerprint;
-use fewest_replay::mutants::Check;
-use fewest_replay::{Range, Replay, Settings, Watcher, tables};
+use fewest_replay::mutants::{self, Check};
+use fewest_replay::{Range, Replay, Settings, Watcher, orders, tables};
 use fewest_run::cache_folder;
 use fewest_select::Technique;
 use serde_json::json;
@@ -67,6 +67,13 @@ pub(crate) struct ReplayArgs {
     /// all (full).
     #[arg(long, value_name = "WHICH", default_value = "loaded")]
     check: Check,
+    /// How many JVMs run tests with faults at the same time.
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    jobs: usize,
+    /// Replay nothing, and tell from the results of earlier faults how early
+    /// each order of the tests finds them.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["range", "resume"])]
+    orders: Vec<PathBuf>,
     /// An option to hand to every `fewest mvn`, as `--with=--entity=method`.
     #[arg(long = "with", value_name = "OPTION", allow_hyphen_values = true)]
     with: Vec<String>,
@@ -97,6 +104,9 @@ enum Format {
 }
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
+    if !args.orders.is_empty() {
+        return compare_orders(args);
+    }
     let directory = std::env::current_dir().context("failed to find the current directory")?;
     let work = match &args.work {
         Some(work) => std::path::absolute(work)?,
@@ -115,6 +125,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
         mutants: args.mutants,
         seed: args.seed,
         check: args.check,
+        jobs: args.jobs,
         resume: args.resume,
         fewest: std::env::current_exe().context("failed to find this program's own file")?,
         maven_args: args.maven.clone(),
@@ -135,6 +146,21 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
             "totals": tables::totals(&lines),
             "lines": lines,
         }))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Judges orders by faults that were planted before.
+fn compare_orders(args: &ReplayArgs) -> Result<ExitCode> {
+    let mut lines = Vec::new();
+    for file in &args.orders {
+        lines.extend(mutants::read(file)?);
+    }
+    let comparison = orders::compare(&orders::faults(&lines))
+        .context("no test finds any of the faults, so there is nothing to compare")?;
+    match args.format {
+        Format::Json => output::print_json(&serde_json::to_value(&comparison)?)?,
+        Format::Md | Format::Csv => output::print(&orders::markdown(&comparison))?,
     }
     Ok(ExitCode::SUCCESS)
 }

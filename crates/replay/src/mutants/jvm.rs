@@ -46,7 +46,27 @@ pub(super) struct Ended {
 pub(super) struct Jvm {
     request: TaskRequest,
     runner: Runner,
-    work: PathBuf,
+}
+
+/// Where one run of classes keeps its files, and what is special about it.
+#[derive(Clone, Debug)]
+pub(super) struct Desk {
+    /// Nobody else uses it at the same time.
+    pub(super) folder: PathBuf,
+    /// Classes to find before those of the project.
+    pub(super) planted: Option<PathBuf>,
+    /// Where to write which classes are loaded.
+    pub(super) log: Option<PathBuf>,
+}
+
+impl Desk {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            planted: None,
+            log: None,
+        }
+    }
 }
 
 /// How often a JVM's results are looked at.
@@ -55,36 +75,35 @@ const LOOK: Duration = Duration::from_millis(20);
 const START: Duration = Duration::from_secs(60);
 
 impl Jvm {
-    pub(super) fn new(request: &TaskRequest, runner: &Runner, work: &Path) -> Self {
+    pub(super) fn new(request: &TaskRequest, runner: &Runner) -> Self {
         Self {
             request: request.clone(),
             runner: runner.clone(),
-            work: work.to_owned(),
         }
     }
 
     /// Runs classes one after the other, in as few JVMs as possible: after
     /// one that hangs or ends its JVM, the rest run in another.
-    pub(super) fn run(&self, jobs: &[Job], log: Option<&Path>) -> Result<Vec<Ended>, MutantError> {
+    pub(super) fn run(&self, jobs: &[Job], desk: &Desk) -> Result<Vec<Ended>, MutantError> {
         let mut ended = Vec::new();
         while ended.len() < jobs.len() {
             let rest = &jobs[ended.len()..];
-            ended.extend(self.run_once(rest, log)?);
+            ended.extend(self.run_once(rest, desk)?);
         }
         Ok(ended)
     }
 
     /// Runs classes until one does not end by itself. At least one has ended
     /// afterwards.
-    fn run_once(&self, jobs: &[Job], log: Option<&Path>) -> Result<Vec<Ended>, MutantError> {
-        let (list, results) = (self.work.join("classes"), self.work.join("results"));
+    fn run_once(&self, jobs: &[Job], desk: &Desk) -> Result<Vec<Ended>, MutantError> {
+        let (list, results) = (desk.folder.join("classes"), desk.folder.join("results"));
         let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
         files::write(&list, names.join("\n"))?;
         files::write(&results, "")?;
-        let output = self.work.join("output.log");
+        let output = desk.folder.join("output.log");
         let out = File::create(&output).map_err(files::to("write", &output))?;
         let err = out.try_clone().map_err(files::to("write", &output))?;
-        let mut command = self.command(log);
+        let mut command = self.command(desk);
         command.arg("MutantRunner").arg(&list).arg(&results);
         let mut child = command
             .stdin(Stdio::null())
@@ -135,14 +154,17 @@ impl Jvm {
         }
     }
 
-    fn command(&self, log: Option<&Path>) -> Command {
+    fn command(&self, desk: &Desk) -> Command {
         let request = &self.request;
         let java = request.java_home.as_ref().map(|home| home.join("bin/java"));
         let mut command = Command::new(java.unwrap_or_else(|| "java".into()));
         // A fault may allocate without end. The build's own limit wins.
         command.args(["-ea", "-Xmx1g"]);
+        // A JVM that lives for seconds does not win back what its second
+        // compiler costs.
+        command.arg("-XX:TieredStopAtLevel=1");
         command.args(&request.jvm_args);
-        if let Some(log) = log {
+        if let Some(log) = &desk.log {
             command.arg(format!("-Xlog:class+load=info:file={}:none", log.display()));
         }
         for (name, value) in &request.system_properties {
@@ -150,6 +172,7 @@ impl Jvm {
         }
         let own = self.runner.class_path.iter();
         let class_path: Vec<&OsStr> = own
+            .chain(&desk.planted)
             .chain(&request.classpath)
             .map(|entry| entry.as_os_str())
             .collect();

@@ -9,41 +9,50 @@
 //!
 //! No build tool runs here. The class path and the JVM are those of the last
 //! build, as the store keeps them, and a small program runs the tests, many
-//! classes in one JVM, a fresh one for each mutant.
+//! classes in one JVM, a fresh one for each mutant. A class with a fault lies on
+//! disk only while the techniques are asked; for the tests it is put before the
+//! others on the class path, so that several mutants can run at the same time.
 
 mod jvm;
 mod pick;
 mod runner;
 mod suite;
+mod workers;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
 
 use fewest_classfile::mutate::plant;
 use fewest_classfile::read::ClassFile;
-use fewest_run::{Outlook, OutlookError, Prediction, Project};
+use fewest_model::ClassName;
+use fewest_order::Signature;
+use fewest_run::{Outlook, OutlookError, Project, Standing};
 use fewest_select::Technique;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::files::{self, FileError};
-use jvm::Outcome;
+use jvm::{Desk, Outcome};
 pub use pick::Candidate;
 use suite::Suite;
+use workers::Workers;
 
 /// What is to be planted, and how it is judged.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The compiled project. Class files in it are replaced while tests run,
-    /// so it must be nobody's checkout.
+    /// The compiled project. Class files in it are replaced for a moment, so it
+    /// must be nobody's checkout.
     pub project: PathBuf,
     /// A store with records of the present classes for each technique.
     pub stores: Vec<(Technique, PathBuf)>,
     pub count: usize,
     pub seed: u64,
     pub check: Check,
+    /// How many JVMs run at the same time.
+    pub jobs: usize,
     /// Where the program that runs tests, its results and its logs go.
     pub work: PathBuf,
     pub revision: Option<String>,
@@ -121,6 +130,9 @@ pub struct SuiteTest {
     pub module: String,
     /// How long it took in company, without a fault.
     pub millis: u64,
+    /// The signature of its code, by which orders tell what is alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
 }
 
 /// A test that says nothing about faults.
@@ -149,6 +161,10 @@ pub struct MutantLine {
     pub in_company_only: Vec<usize>,
     /// What each technique would have run.
     pub selected: BTreeMap<String, Vec<usize>>,
+    /// For each technique, what it knows of the tests that it would have run,
+    /// without those that are new to it.
+    #[serde(default)]
+    pub uses: BTreeMap<String, Vec<UsesOfTest>>,
     /// The killers that a technique would have left out.
     pub missed: BTreeMap<String, Vec<usize>>,
     /// Why there is no such class file, if there is none.
@@ -162,16 +178,39 @@ pub struct TestRun {
     pub millis: u64,
 }
 
+/// What a test uses of what has changed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct UsesOfTest {
+    pub test: usize,
+    /// How many elements it uses.
+    pub total: usize,
+    /// Which of them have changed, as numbers that mean the same for all tests
+    /// of the mutant.
+    pub changed: Vec<u32>,
+}
+
 /// The format of the lines.
 pub const FORMAT: u32 = 1;
+
+/// Reads lines of results. One that was cut short, or that a later version has
+/// added, is none.
+pub fn read(path: &Path) -> Result<Vec<Line>, FileError> {
+    let text = files::read(path)?;
+    let text = String::from_utf8_lossy(&text);
+    let lines = text.lines();
+    Ok(lines
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect())
+}
 
 /// Plants mutants one after the other, and hands each line to `tell`.
 pub fn run(
     settings: &Settings,
     mut tell: impl FnMut(&Line) -> Result<(), MutantError>,
 ) -> Result<(), MutantError> {
+    let workers = Workers::new(settings.jobs, &settings.work);
     files::make_folder(&settings.work)?;
-    let (suite, set_aside) = suite_of(settings)?;
+    let (suite, set_aside) = suite_of(settings, &workers)?;
     let candidates = pick::candidates(&suite)?;
     let total = candidates.len();
     let picked = pick::spread(candidates, settings.count, settings.seed);
@@ -185,27 +224,36 @@ pub fn run(
         set_aside,
         candidates: total,
     })?;
-    for candidate in picked {
-        let line = try_mutant(settings, &suite, &candidate)?;
-        tell(&Line::Mutant(Box::new(line)))?;
-    }
-    Ok(())
+    let stores = Mutex::new(());
+    workers.each(
+        &picked,
+        |candidate, desk| try_mutant(settings, &suite, &stores, candidate, desk),
+        |line| tell(&Line::Mutant(Box::new(line))),
+    )
 }
 
-fn suite_of(settings: &Settings) -> Result<(Suite, Vec<SetAside>), MutantError> {
+fn suite_of(settings: &Settings, workers: &Workers) -> Result<(Suite, Vec<SetAside>), MutantError> {
     let (technique, store) = settings.stores.first().ok_or(MutantError::NoTests)?;
-    let outlook = with_store(settings, store, || {
+    let (outlook, standings) = with_store(settings, store, || {
         let project = Project::at(&settings.project);
-        Ok(Outlook::open(project, Some(*technique), None)?)
+        let outlook = Outlook::open(project, Some(*technique), None)?;
+        let standings = outlook.standings()?;
+        Ok((outlook, standings))
     })?;
+    let signatures = standings
+        .into_iter()
+        .map(|standing| (standing.test, standing.signature))
+        .collect();
     let runner = runner::prepare(&settings.work, &outlook)?;
-    suite::measure(&outlook, &runner, &settings.work)
+    suite::measure(&outlook, &signatures, &runner, workers)
 }
 
 fn try_mutant(
     settings: &Settings,
     suite: &Suite,
+    stores: &Mutex<()>,
     candidate: &Candidate,
+    mut desk: Desk,
 ) -> Result<MutantLine, MutantError> {
     let mutant = &candidate.mutant;
     let mut line = MutantLine {
@@ -219,9 +267,13 @@ fn try_mutant(
         killers: Vec::new(),
         in_company_only: Vec::new(),
         selected: BTreeMap::new(),
+        uses: BTreeMap::new(),
         missed: BTreeMap::new(),
         not_planted: None,
     };
+    // While one asks, the others wait: there is one checkout and one place for
+    // stores. What a panic has left behind is put right by nobody, so it ends all.
+    let asking = stores.lock().unwrap_or_else(PoisonError::into_inner);
     let original = files::read(&candidate.path)?;
     let planted = ClassFile::read(&original)
         .map_err(|error| error.to_string())
@@ -234,32 +286,62 @@ fn try_mutant(
         }
     };
     replace(&candidate.path, &planted)?;
-    let judged = judge(settings, suite, candidate, &mut line);
+    let asked = ask_techniques(settings, suite, &mut line);
     replace(&candidate.path, &original)?;
-    judged.map(|()| line)
+    drop(asking);
+    asked?;
+    desk.planted = Some(beside(&desk.folder, &mutant.class, &planted)?);
+    judge(settings, suite, candidate, &desk, &mut line)?;
+    Ok(line)
 }
 
+/// A folder with one class in it.
+fn beside(folder: &Path, class: &ClassName, bytes: &[u8]) -> Result<PathBuf, FileError> {
+    let planted = folder.join("planted");
+    files::remove_folder(&planted)?;
+    let file = planted.join(format!("{class}.class"));
+    files::make_folder(file.parent().unwrap_or(&planted))?;
+    files::write(&file, bytes)?;
+    Ok(planted)
+}
+
+/// What each technique would run now.
+fn ask_techniques(
+    settings: &Settings,
+    suite: &Suite,
+    line: &mut MutantLine,
+) -> Result<(), MutantError> {
+    for (technique, store) in &settings.stores {
+        let standings = with_store(settings, store, || {
+            let project = Project::at(&settings.project);
+            Ok(Outlook::open(project, Some(*technique), None)?.standings()?)
+        })?;
+        let (selected, uses) = selected(standings, suite);
+        line.selected.insert(technique.to_string(), selected);
+        line.uses.insert(technique.to_string(), uses);
+    }
+    Ok(())
+}
+
+/// Runs the tests with the fault.
 fn judge(
     settings: &Settings,
     suite: &Suite,
     candidate: &Candidate,
+    desk: &Desk,
     line: &mut MutantLine,
 ) -> Result<(), MutantError> {
-    for (technique, store) in &settings.stores {
-        let selected = with_store(settings, store, || selected(settings, *technique, suite))?;
-        line.selected.insert(technique.to_string(), selected);
-    }
     let class = &candidate.mutant.class;
     let loads = |test: &usize| suite.tests[*test].may_load(class);
     let tests = (0..suite.tests.len())
         .filter(|test| settings.check == Check::Full || loads(test))
         .collect::<Vec<_>>();
-    line.ran = suite.run(&tests)?;
+    line.ran = suite.run(&tests, desk)?;
     let failed = line.ran.iter().filter(|run| run.outcome != Outcome::Passed);
     for test in failed.map(|run| run.test).collect::<Vec<_>>() {
         let everywhere = line.selected.values().all(|tests| tests.contains(&test));
         // Only where it matters is it worth another JVM.
-        let alone = everywhere || suite.run(&[test])?[0].outcome != Outcome::Passed;
+        let alone = everywhere || suite.run(&[test], desk)?[0].outcome != Outcome::Passed;
         if alone {
             line.killers.push(test);
         } else {
@@ -274,25 +356,29 @@ fn judge(
     Ok(())
 }
 
-/// What a technique would run now. A test that it does not know would run.
-fn selected(
-    settings: &Settings,
-    technique: Technique,
-    suite: &Suite,
-) -> Result<Vec<usize>, MutantError> {
-    let outlook = Outlook::open(Project::at(&settings.project), Some(technique), None)?;
-    let wanted: BTreeSet<_> = suite.tests.iter().map(|test| test.id.clone()).collect();
-    let left_out: BTreeSet<_> = outlook
-        .forecasts(&wanted)?
+/// What a technique would run now, and why. A test that it does not know would
+/// run.
+fn selected(standings: Vec<Standing>, suite: &Suite) -> (Vec<usize>, Vec<UsesOfTest>) {
+    let mut standings: BTreeMap<_, _> = standings
         .into_iter()
-        .filter(|forecast| forecast.prediction == Prediction::Skip)
-        .map(|forecast| forecast.test)
+        .map(|standing| (standing.test.clone(), standing))
         .collect();
-    let tests = suite.tests.iter().enumerate();
-    Ok(tests
-        .filter(|(_, test)| !left_out.contains(&test.id))
-        .map(|(number, _)| number)
-        .collect())
+    let (mut selected, mut all_uses) = (Vec::new(), Vec::new());
+    for (number, test) in suite.tests.iter().enumerate() {
+        let standing = standings.remove(&test.id);
+        if standing.as_ref().is_some_and(|standing| !standing.runs) {
+            continue;
+        }
+        selected.push(number);
+        if let Some(uses) = standing.and_then(|standing| standing.uses) {
+            all_uses.push(UsesOfTest {
+                test: number,
+                total: uses.total,
+                changed: uses.changed,
+            });
+        }
+    }
+    (selected, all_uses)
 }
 
 /// Does something while a store lies where the project's store does.

@@ -1,15 +1,17 @@
 //! The tests of a project as they are without a fault.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fewest_model::{ClassName, TestId};
+use fewest_order::Signature;
 use fewest_run::Outlook;
 
-use super::jvm::{Ended, Job, Jvm, Outcome};
+use super::jvm::{Desk, Ended, Job, Jvm, Outcome};
 use super::runner::Runner;
+use super::workers::Workers;
 use super::{MutantError, SetAside, SuiteTest, TestRun};
 
 pub(super) struct Suite {
@@ -24,6 +26,7 @@ pub(super) struct Test {
     /// The number of its JVM.
     task: usize,
     millis: u64,
+    signature: Option<Signature>,
     /// The classes that it loads when it runs alone; unknown if the JVM could
     /// not tell.
     loaded: Option<BTreeSet<ClassName>>,
@@ -35,6 +38,7 @@ impl Test {
             test: self.id.to_string(),
             module: self.id.module.to_string(),
             millis: self.millis,
+            signature: self.signature,
         }
     }
 
@@ -55,13 +59,13 @@ impl Test {
 
 impl Suite {
     /// Runs tests by number, those of one task in one JVM.
-    pub(super) fn run(&self, tests: &[usize]) -> Result<Vec<TestRun>, MutantError> {
+    pub(super) fn run(&self, tests: &[usize], desk: &Desk) -> Result<Vec<TestRun>, MutantError> {
         let mut runs = Vec::new();
         for (task, jvm) in self.jvms.iter().enumerate() {
             let own = tests.iter().filter(|test| self.tests[**test].task == task);
             let own: Vec<usize> = own.copied().collect();
             let jobs: Vec<Job> = own.iter().map(|test| self.tests[*test].job()).collect();
-            let ended = jvm.run(&jobs, None)?;
+            let ended = jvm.run(&jobs, desk)?;
             runs.extend(own.into_iter().zip(ended).map(|(test, ended)| TestRun {
                 test,
                 outcome: ended.outcome,
@@ -79,8 +83,9 @@ const WITHOUT_FAULT: Duration = Duration::from_secs(600);
 /// each takes. What does not pass both ways says nothing about faults.
 pub(super) fn measure(
     outlook: &Outlook,
+    signatures: &BTreeMap<TestId, Signature>,
     runner: &Runner,
-    work: &Path,
+    workers: &Workers,
 ) -> Result<(Suite, Vec<SetAside>), MutantError> {
     let mut suite = Suite {
         tests: Vec::new(),
@@ -89,21 +94,21 @@ pub(super) fn measure(
     };
     let mut set_aside = Vec::new();
     for (request, tests) in outlook.tasks() {
-        let jvm = Jvm::new(request, runner, work);
+        let jvm = Jvm::new(request, runner);
         let task = suite.jvms.len();
+        let classes: Vec<ClassName> = tests.iter().cloned().collect();
+        let alone = workers.map(&classes, |class, desk| run_alone(&jvm, class, desk))?;
         let mut candidates = Vec::new();
-        for class in tests {
-            let id = TestId::of_class(request.module.as_str(), class.clone());
-            let log = work.join("loaded.log");
-            let _ = fs::remove_file(&log);
-            let alone = jvm.run(&[unlimited(class)], Some(&log))?[0];
-            match trouble(alone, "alone") {
+        for (class, (ended, loaded)) in classes.into_iter().zip(alone) {
+            let id = TestId::of_class(request.module.as_str(), class);
+            match trouble(ended, "alone") {
                 Some(why) => set_aside.push(aside(&id, why)),
                 None => candidates.push(Test {
+                    signature: signatures.get(&id).copied(),
                     id,
                     task,
                     millis: 0,
-                    loaded: fs::read_to_string(&log).ok().map(|log| loaded(&log)),
+                    loaded,
                 }),
             }
         }
@@ -111,7 +116,8 @@ pub(super) fn measure(
             .iter()
             .map(|test| unlimited(&test.id.class))
             .collect();
-        for (mut test, ended) in candidates.into_iter().zip(jvm.run(&jobs, None)?) {
+        let ended = jvm.run(&jobs, &workers.desk(0)?)?;
+        for (mut test, ended) in candidates.into_iter().zip(ended) {
             if let Some(why) = trouble(ended, "beside others") {
                 set_aside.push(aside(&test.id, why));
             } else {
@@ -128,6 +134,19 @@ pub(super) fn measure(
         return Err(MutantError::NoTests);
     }
     Ok((suite, set_aside))
+}
+
+/// How a test ends alone in a JVM, and which classes it loads there.
+fn run_alone(
+    jvm: &Jvm,
+    class: &ClassName,
+    mut desk: Desk,
+) -> Result<(Ended, Option<BTreeSet<ClassName>>), MutantError> {
+    let log = desk.folder.join("loaded.log");
+    let _ = fs::remove_file(&log);
+    desk.log = Some(log.clone());
+    let ended = jvm.run(&[unlimited(class)], &desk)?[0];
+    Ok((ended, fs::read_to_string(&log).ok().map(|log| loaded(&log))))
 }
 
 fn unlimited(class: &ClassName) -> Job {
