@@ -102,7 +102,7 @@ pub(crate) struct OrderOptions {
     pub(crate) order_all_first: bool,
 }
 
-fn order_by(text: &str) -> Result<OrderBy, String> {
+pub(crate) fn order_by(text: &str) -> Result<OrderBy, String> {
     text.parse()
         .map_err(|error: ParseAlgorithmError| format!("{error}, none, auto"))
 }

@@ -1,15 +1,17 @@
 //! `fewest select`: what would happen with every known test now.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use fewest_model::{ClassName, TestId};
 use fewest_report::{Colour, Table, counted};
-use fewest_run::{Coarsening, Forecast, Outlook, Prediction, Project};
+use fewest_run::{Coarsening, Forecast, OrderBy, Outlook, Prediction, Project};
 use fewest_select::{Entity, Technique};
 use serde_json::json;
 
+use crate::commands::build::order_by;
 use crate::output;
 
 /// List what would run now and what not, without running anything.
@@ -29,6 +31,19 @@ pub(crate) struct SelectArgs {
     /// (static initializer, constructor, static method, instance method).
     #[arg(long, value_name = "TYPES")]
     coarsen: Option<Coarsening>,
+    /// List the tests in the order in which they would run, and then those that
+    /// would not: by the order that is named, or by smart.
+    #[arg(
+        long,
+        value_name = "NAME",
+        num_args = 0..=1,
+        default_missing_value = "smart",
+        value_parser = order_by
+    )]
+    order: Option<OrderBy>,
+    /// Decides between tests that are equally good to run next.
+    #[arg(long, value_name = "NUMBER", requires = "order")]
+    seed: Option<u64>,
     /// Print JSON instead of text.
     #[arg(long)]
     json: bool,
@@ -44,18 +59,41 @@ pub(crate) fn run(args: &SelectArgs) -> Result<ExitCode> {
     let all: BTreeSet<_> = outlook.tests()?.into_iter().collect();
     let mut forecasts = outlook.forecasts(&all)?;
     forecasts.retain(|forecast| forecast.prediction != Prediction::Gone);
+    let order = args.order.map(|by| outlook.order_settings(by, args.seed));
+    if let Some(order) = &order {
+        sort_by_order(&mut forecasts, &outlook.order(order)?);
+    }
     if args.json {
         let tests: Vec<_> = forecasts.iter().map(json_of).collect();
         output::print_json(&json!({
             "format": 1,
             "technique": outlook.technique().name(),
             "entity": outlook.entity().name(),
+            "order": order.map(|order| order.by.to_string()),
             "tests": tests,
         }))?;
     } else {
         output::print(&screen(&forecasts, outlook.entity()).render(output::style()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What has a place in the order comes first, and then what runs where the
+/// build puts it. Everything else keeps its order by name.
+fn sort_by_order(forecasts: &mut [Forecast], order: &[TestId]) {
+    let places: BTreeMap<(&str, &ClassName), usize> = order
+        .iter()
+        .enumerate()
+        .map(|(place, test)| ((&*test.module, &test.class), place))
+        .collect();
+    forecasts.sort_by_key(|forecast| {
+        let runs = matches!(
+            forecast.prediction,
+            Prediction::Run { .. } | Prediction::Unknown
+        );
+        let place = places.get(&(&*forecast.test.module, &forecast.test.class));
+        (!runs, place.copied().unwrap_or(usize::MAX))
+    });
 }
 
 fn screen(forecasts: &[Forecast], entity: Entity) -> Table {
