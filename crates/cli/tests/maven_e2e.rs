@@ -380,6 +380,34 @@ public class Complex {
             .collect()
     }
 
+    /// One module for each provider that takes an order.
+    const ORDERED: [&str; 3] = ["junit4", "junit5", "testng"];
+
+    /// The classes of each such module in the order in which they ended.
+    fn ran_in_order(project: &TestProject, seed: &str) -> Vec<Vec<String>> {
+        let options = "mvn --technique all --order random --report run.json --seed";
+        let run = || {
+            fewest(project)
+                .args(options.split(' '))
+                .args([seed, "--"])
+                .args(["-pl", &ORDERED.join(","), "-am"])
+        };
+        let finished = maven(run, &GOAL);
+        assert!(finished.success(), "{}", finished.stdout);
+        let report: serde_json::Value = serde_json::from_str(&project.read("run.json")).unwrap();
+        assert_eq!(report["order"]["followed"], true, "{report:#}");
+        let tests = report["tests"].as_array().unwrap();
+        let places = |module: &str| {
+            let own = tests.iter().filter(|test| test["module"] == module);
+            let mut places: Vec<(u64, String)> = own
+                .map(|test| (test["place"].as_u64().unwrap(), test["test"].to_string()))
+                .collect();
+            places.sort();
+            places.into_iter().map(|(_, test)| test).collect()
+        };
+        ORDERED.map(places).to_vec()
+    }
+
     fn expected(of: impl Fn(&Module) -> Vec<&'static str>) -> BTreeSet<(String, String)> {
         let modules = MODULES.iter();
         modules
@@ -405,6 +433,13 @@ public class Complex {
         assert_eq!(under_fewest(&project), BTreeSet::new());
         assert_eq!(reports(&project), before);
         assert_eq!(cases(&project), whole);
+
+        // Two seeds that put two tests in one order, and in the other.
+        let mut turned = ran_in_order(&project, "3");
+        for tests in &mut turned {
+            tests.reverse();
+        }
+        assert_eq!(ran_in_order(&project, "1"), turned);
 
         forget_reports(&project);
         let broken = COMPLEX.replace("(-re, -im)", "(re, im)");

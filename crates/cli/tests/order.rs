@@ -3,7 +3,9 @@
 
 mod screens_support;
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::time::Duration;
 
 use fewest_testkit::{Finished, TestProject};
 use screens_support::Demo;
@@ -57,6 +59,28 @@ mod jvm {
     }
 
     #[test]
+    fn a_run_in_the_background_keeps_to_the_budget() {
+        let mut demo = Demo::new();
+        demo.exec(&[]);
+        demo.edit(
+            "Complex",
+            ("final int re, im;", "final int re, im, more = 1;"),
+        );
+        demo.exec(&["--background", "--budget", "1-test"]);
+        let select = || demo.fewest(&["select"]).stdout;
+        let mut seen = select();
+        for _ in 0..1000 {
+            if !seen.contains("2 of 2 known test classes would run") {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+            seen = select();
+        }
+        let one = "1 of 2 known test classes would run";
+        assert!(seen.contains(one), "{seen}");
+    }
+
+    #[test]
     fn shards_share_the_known_tests_and_a_plan_shows_how() {
         let mut demo = Demo::with(&[("LastTest", "new Complex(1, 1).negate();")]);
         demo.exec(&[]);
@@ -64,6 +88,15 @@ mod jvm {
             "Complex",
             ("final int re, im;", "final int re, im, more = 1;"),
         );
+        let listed = |seed: &str| {
+            let list = demo.fewest(&["select", "--order", "random", "--seed", seed]);
+            assert!(list.stdout.contains("3 of 3 known test classes would run"));
+            let lines = list.stdout.lines().take(3);
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let orders: BTreeSet<Vec<String>> = ["1", "2", "3", "4"].map(listed).into();
+        assert!(orders.len() > 1, "{orders:?}");
+
         let plan = demo.fewest(&["shard-plan", "--shards", "2", "--json"]);
         let plan: Value = serde_json::from_str(&plan.stdout).unwrap();
         // The first shard's run makes records, by which the second would split anew.

@@ -82,6 +82,29 @@ impl BuildOptions {
         };
         self.collect.unwrap_or(default)
     }
+
+    /// The options that decide which tests run and how they are judged, as
+    /// words for another process: a second run must not do more than the first.
+    fn that_select(&self) -> Vec<String> {
+        let order = &self.order;
+        let named = [
+            ("--technique", self.technique.map(|it| it.to_string())),
+            ("--entity", self.entity.map(|it| it.name().to_owned())),
+            ("--coarsen", self.coarsen.as_ref().map(ToString::to_string)),
+            ("--order", order.order.map(|it| it.to_string())),
+            ("--seed", order.seed.map(|it| it.to_string())),
+            ("--budget", self.budget.map(|it| it.to_string())),
+            ("--shard", self.shard.map(|it| it.to_string())),
+        ];
+        let named = named.into_iter().filter_map(|(name, value)| {
+            let value = value?;
+            Some(format!("{name}={value}"))
+        });
+        let flag = order
+            .order_all_first
+            .then(|| "--order-all-first".to_owned());
+        named.chain(flag).collect()
+    }
 }
 
 /// In which order tests run.
@@ -433,12 +456,7 @@ impl<'a> Build<'a> {
         };
         let mut command = Command::new(program);
         command.args([word, "--in-background", "--quiet"]);
-        if let Some(technique) = self.options.technique {
-            command.args(["--technique", technique.name()]);
-        }
-        if let Some(coarsen) = &self.options.coarsen {
-            command.args(["--coarsen", &coarsen.to_string()]);
-        }
+        command.args(self.options.that_select());
         // A group of its own, so that a Ctrl-C in this terminal is not for it.
         let child = command
             .arg("--")
