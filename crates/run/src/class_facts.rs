@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fewest_classfile::read::{ClassFile, access};
-use fewest_classfile::references::{Holder, MemberUse, MethodReferences, references};
+use fewest_classfile::references::{
+    Holder, MemberUse, MethodReferences, StateUse, empty_arrays, references, state_uses,
+};
 use fewest_model::{ClassName, MethodKey, Walk};
 use fewest_select::is_of_framework;
 use fewest_select::uses::{ClassFacts, Classes, Held, MethodFacts, StaticField};
@@ -38,7 +40,14 @@ impl<'a> SnapshotClasses<'a> {
         let Ok(bytes) = self.snapshot.class_bytes(name) else {
             return Some(ClassFacts::default());
         };
-        let Ok(references) = ClassFile::read(&bytes).and_then(|class| references(&class)) else {
+        let read = ClassFile::read(&bytes).and_then(|class| {
+            Ok((
+                references(&class)?,
+                state_uses(&class)?,
+                empty_arrays(&class)?,
+            ))
+        });
+        let Ok((references, states, empty_arrays)) = read else {
             return Some(ClassFacts::default());
         };
         let supertypes = view
@@ -52,19 +61,18 @@ impl<'a> SnapshotClasses<'a> {
         Some(ClassFacts {
             supertypes,
             starts_with_defaults,
+            empty_arrays,
             annotation_types: references.class.annotations.into_iter().collect(),
             methods: references
                 .methods
                 .into_iter()
-                .map(|(key, references)| {
-                    let facts = self.method_facts(&key, references);
-                    (key, facts)
-                })
+                .zip(&states)
+                .map(|((key, references), state)| (key, self.method_facts(references, state)))
                 .collect(),
         })
     }
 
-    fn method_facts(&self, key: &MethodKey, references: MethodReferences) -> MethodFacts {
+    fn method_facts(&self, references: MethodReferences, state: &StateUse) -> MethodFacts {
         let field = |member: &MemberUse| StaticField {
             class: member.owner.clone(),
             name: member.member.name.clone(),
@@ -84,8 +92,9 @@ impl<'a> SnapshotClasses<'a> {
                 .static_reads()
                 .filter_map(|member| Some((field(member), held(&member.member.descriptor)?)))
                 .collect(),
-            changes_containers: references.changes_containers(key),
-            stores_objects: references.stores_objects,
+            changed: state.changed.iter().map(field).collect(),
+            handed_on: state.handed_on.iter().map(field).collect(),
+            changes_given: state.changes_given,
             static_objects: references
                 .static_reads()
                 .chain(references.static_writes())

@@ -2,10 +2,11 @@
 //!
 //! A `static final` map is written once and filled later: no `putstatic` tells
 //! of it. Here a test counts as one that has changed the object behind a field
-//! if, while it ran, a method read the field and another method that may change
-//! such an object ran too. For a container of the JDK that is a method of the
-//! class, or the nest, that read the field; for an object of the application's
-//! it is a method of the object's class, its supertypes or its subtypes.
+//! if, while it ran, a method changed what it read from the field, or gave it to
+//! others, and another method that changes what it is given ran too. For a
+//! container of the JDK that is a method of the class, or the nest, that read the
+//! field; for an object of the application's it is a method of the object's
+//! class, its supertypes or its subtypes.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +17,14 @@ use crate::uses::{Held, MethodFacts, StaticField};
 /// What was seen of one test.
 #[derive(Debug, Default)]
 pub(crate) struct LeftState {
-    /// The fields that were read, what they hold, and the class that read them.
-    read: BTreeSet<(StaticField, Held, ClassName)>,
-    /// Classes whose methods may have changed a container.
+    /// The fields that were read, and what they hold.
+    read: BTreeSet<(StaticField, Held)>,
+    /// The fields whose objects a method has changed that read them.
+    changed: BTreeSet<StaticField>,
+    /// The fields whose objects a method gave to others, and its class.
+    handed_on: BTreeSet<(StaticField, ClassName)>,
+    /// Classes whose methods have changed what they were given.
     changing: BTreeSet<ClassName>,
-    /// Arrays that are read where something is stored into an array.
-    stored: BTreeSet<StaticField>,
 }
 
 impl LeftState {
@@ -32,24 +35,28 @@ impl LeftState {
         if method.is_static_initializer() {
             return;
         }
-        if facts.changes_containers {
+        if facts.changes_given {
             self.changing.insert(class.clone());
         }
-        for (field, held) in &facts.held {
-            if is_of_framework(&field.class) {
-                continue;
-            }
-            if *held == Held::Array && facts.stores_objects {
-                self.stored.insert(field.clone());
-            }
-            let read = (field.clone(), held.clone(), class.clone());
-            self.read.insert(read);
-        }
+        let counts = |field: &&StaticField| !is_of_framework(&field.class);
+        let held = facts.held.iter().filter(|(field, _)| counts(&field));
+        self.read.extend(held.cloned());
+        let changed = facts.changed.iter().filter(counts);
+        self.changed.extend(changed.cloned());
+        let handed_on = facts.handed_on.iter().filter(counts);
+        self.handed_on
+            .extend(handed_on.map(|field| (field.clone(), class.clone())));
+    }
+
+    /// Leaves fields out in which nothing can be left.
+    pub(crate) fn forget(&mut self, cannot_change: impl Fn(&StaticField) -> bool) {
+        self.read.retain(|(field, _)| !cannot_change(field));
+        self.changed.retain(|field| !cannot_change(field));
     }
 
     /// The fields that were read and hold objects which can change.
     pub(crate) fn read(&self) -> impl Iterator<Item = &StaticField> {
-        self.read.iter().map(|(field, ..)| field)
+        self.read.iter().map(|(field, _)| field)
     }
 
     /// The fields whose objects may have changed.
@@ -59,17 +66,20 @@ impl LeftState {
     ) -> BTreeSet<StaticField> {
         let nests: BTreeSet<ClassName> = self.changing.iter().map(ClassName::outermost).collect();
         let above_changing = with_supertypes(self.changing.iter().cloned(), &supertypes);
-        let is_changed = |held: &Held, reader: &ClassName| match held {
+        let is_changed = |field: &StaticField, held: &Held| match held {
             Held::Array => false,
-            Held::Container => nests.contains(&reader.outermost()),
+            Held::Container => self
+                .handed_on
+                .iter()
+                .any(|(given, reader)| given == field && nests.contains(&reader.outermost())),
             Held::Object(class) => {
                 above_changing.contains(class)
                     || !with_supertypes([class.clone()], &supertypes).is_disjoint(&self.changing)
             }
         };
-        let mut changed = self.stored.clone();
-        for (field, held, reader) in &self.read {
-            if is_changed(held, reader) {
+        let mut changed = self.changed.clone();
+        for (field, held) in &self.read {
+            if !changed.contains(field) && is_changed(field, held) {
                 changed.insert(field.clone());
             }
         }
@@ -134,7 +144,7 @@ mod tests {
 
     fn changes() -> MethodFacts {
         MethodFacts {
-            changes_containers: true,
+            changes_given: true,
             ..MethodFacts::default()
         }
     }
@@ -156,11 +166,23 @@ mod tests {
     }
 
     #[test]
-    fn a_container_changes_by_the_nest_that_reads_it() {
-        let read = || ("A$1", reads("A", Held::Container));
-        assert_eq!(changed(&[read(), ("A$2", changes())]), ["A"]);
-        assert!(changed(&[read(), ("B", changes())]).is_empty());
-        assert!(changed(&[read()]).is_empty());
+    fn a_container_changes_by_who_reads_it() {
+        let mut facts = reads("A", Held::Container);
+        assert!(changed(&[("A", facts.clone())]).is_empty());
+        facts.changed = vec![field("A")];
+        assert_eq!(changed(&[("B", facts)]), ["A"]);
+    }
+
+    #[test]
+    fn a_container_changes_by_the_nest_that_hands_it_on() {
+        let mut facts = reads("A", Held::Container);
+        let read = ("A$1", facts.clone());
+        assert!(changed(&[read, ("A$2", changes())]).is_empty());
+        facts.handed_on = vec![field("A")];
+        let handed_on = || ("A$1", facts.clone());
+        assert_eq!(changed(&[handed_on(), ("A$2", changes())]), ["A"]);
+        assert!(changed(&[handed_on(), ("B", changes())]).is_empty());
+        assert!(changed(&[handed_on()]).is_empty());
     }
 
     #[test]
@@ -172,11 +194,23 @@ mod tests {
     }
 
     #[test]
-    fn an_array_changes_where_it_is_read_and_something_is_stored() {
+    fn an_array_changes_by_who_reads_it() {
         let mut facts = reads("A", Held::Array);
+        facts.handed_on = vec![field("A")];
         assert!(changed(&[("A", facts.clone()), ("A", changes())]).is_empty());
-        facts.stores_objects = true;
+        facts.changed = vec![field("A")];
         assert_eq!(changed(&[("A", facts)]), ["A"]);
+    }
+
+    #[test]
+    fn an_array_without_elements_is_forgotten() {
+        let mut facts = reads("A", Held::Array);
+        facts.changed = vec![field("A")];
+        let mut state = LeftState::default();
+        state.note(&"A".into(), &MethodKey::new("m", "()V"), &facts);
+        state.forget(|field| field.class.as_str() == "A");
+        assert!(state.changed(|_| Vec::new()).is_empty());
+        assert_eq!(state.read().count(), 0);
     }
 
     #[test]
@@ -184,11 +218,11 @@ mod tests {
         let mut state = LeftState::default();
         let initializer = MethodKey::new("<clinit>", "()V");
         let mut facts = reads("A", Held::Container);
-        facts.changes_containers = true;
+        facts.changed = vec![field("A")];
         state.note(&"A".into(), &initializer, &facts);
         assert!(state.changed(|_| Vec::new()).is_empty());
         let mut facts = reads("org/junit/A", Held::Container);
-        facts.changes_containers = true;
+        facts.changed = vec![field("org/junit/A")];
         assert!(changed(&[("org/junit/A", facts)]).is_empty());
     }
 }

@@ -26,6 +26,8 @@ pub struct ClassFacts {
     /// Whether it is an interface with a static initializer: that runs with
     /// those of its classes as soon as it has a default method.
     pub starts_with_defaults: bool,
+    /// Static fields that hold arrays without elements, always.
+    pub empty_arrays: BTreeSet<Arc<str>>,
 }
 
 /// What the code of a method names.
@@ -40,10 +42,13 @@ pub struct MethodFacts {
     pub static_objects: Vec<StaticField>,
     /// Static fields that it reads and whose object can change.
     pub held: Vec<(StaticField, Held)>,
-    /// Whether it may change a container that it has not made itself.
-    pub changes_containers: bool,
-    /// Whether it stores into arrays of objects.
-    pub stores_objects: bool,
+    /// Those of them whose object it changes.
+    pub changed: Vec<StaticField>,
+    /// Those of them whose object it gives to others, who may change it.
+    pub handed_on: Vec<StaticField>,
+    /// Whether it changes containers that come from a parameter, an object's
+    /// field, or a call.
+    pub changes_given: bool,
 }
 
 /// What stands behind a static field.
@@ -138,6 +143,10 @@ pub(crate) fn left_state(run: &JvmRun, used: &Numbers, classes: &impl Classes) -
             state.note(class, method, facts);
         }
     }
+    state.forget(|field| {
+        let facts = classes.facts(&field.class);
+        facts.is_some_and(|facts| facts.empty_arrays.contains(&field.name))
+    });
     state
 }
 

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use fewest_model::{ClassName, MethodKey};
+use fewest_model::ClassName;
 
 use super::descriptor::{element_class, for_each_in_descriptor};
 use super::{MemberUse, MethodReferences, UseKind};
 use crate::graph::leaders;
 use crate::read::opcode::{
-    AASTORE, GETFIELD, GETSTATIC, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL,
-    PUTFIELD, PUTSTATIC,
+    GETFIELD, GETSTATIC, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, PUTFIELD,
+    PUTSTATIC,
 };
 use crate::read::{
     BootstrapMethod, ClassFile, Code, Constant, Instruction, Member, MemberReference, ReadError,
@@ -50,7 +50,6 @@ impl<'a> Collector<'_, 'a> {
             if leaders[instruction.pc as usize] {
                 string = None;
             }
-            self.references.stores_objects |= instruction.opcode == AASTORE;
             let from = code.offset + instruction.pc as usize + 1;
             if let Some(index) = instruction.constant() {
                 match self.class.pool.get(index, from)? {
@@ -151,15 +150,7 @@ impl<'a> Collector<'_, 'a> {
     ) -> Result<(), ReadError> {
         self.described(member.descriptor, from)?;
         self.references.classes.extend(element_class(member.class));
-        self.references.members.insert(MemberUse {
-            kind,
-            owner: ClassName::new(decode_modified_utf8(member.class)),
-            member: MethodKey::new(
-                decode_modified_utf8(member.name),
-                decode_modified_utf8(member.descriptor),
-            ),
-            interface: member.interface,
-        });
+        self.references.members.insert(MemberUse::new(kind, member));
         Ok(())
     }
 

@@ -8,8 +8,11 @@
 
 mod class;
 mod descriptor;
+mod flow;
 mod lookup;
 mod method;
+mod origins;
+mod stack;
 mod state;
 
 use std::collections::BTreeSet;
@@ -18,9 +21,10 @@ use fewest_model::{ClassName, MethodKey};
 
 pub use lookup::{Declarations, Outline, Resolution, resolve_field, resolve_method};
 pub use method::references as method_references;
+pub use origins::{StateUse, empty_arrays, state_uses};
 pub use state::Holder;
 
-use crate::read::{ClassFile, ReadError};
+use crate::read::{ClassFile, MemberReference, ReadError, decode_modified_utf8};
 
 /// The references of a class and of each of its methods.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,8 +73,6 @@ pub struct MethodReferences {
     pub members: BTreeSet<MemberUse>,
     /// Classes that constant strings name in `Class.forName` and `loadClass`.
     pub by_name: BTreeSet<ClassName>,
-    /// Whether it stores into arrays of objects.
-    pub stores_objects: bool,
 }
 
 impl MethodReferences {
@@ -101,6 +103,18 @@ pub struct MemberUse {
 }
 
 impl MemberUse {
+    fn new(kind: UseKind, member: &MemberReference<'_>) -> Self {
+        Self {
+            kind,
+            owner: ClassName::new(decode_modified_utf8(member.class)),
+            member: MethodKey::new(
+                decode_modified_utf8(member.name),
+                decode_modified_utf8(member.descriptor),
+            ),
+            interface: member.interface,
+        }
+    }
+
     /// Finds the class that declares the member.
     pub fn resolve<O: std::borrow::Borrow<Outline>>(
         &self,

@@ -1,15 +1,8 @@
-//! Whether code can change an object that outlives it.
-//!
-//! A test can find in an object what an earlier test has left there. To see
-//! this without a probe, the code tells whether a method may change an object
-//! that it has not made itself: it calls a changing method of one of the JDK's
-//! containers, and it gets such a container from a field, a call or a parameter.
-//! Which of several containers it is that
-//! changes is not followed, so the answer errs on the side of yes.
+//! What of the JDK holds other objects, and what changes it.
 
-use fewest_model::{ClassName, MethodKey};
+use fewest_model::ClassName;
 
-use super::{MemberUse, MethodReferences, UseKind};
+use super::MemberUse;
 
 /// What a field holds whose object can change while the field stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,14 +26,12 @@ impl Holder {
         if element.len() < descriptor.len() {
             return Some(Self::Array);
         }
-        let of_jdk = ["java/", "jdk/", "sun/"]
-            .iter()
-            .any(|p| class.starts_with(p));
-        (!of_jdk).then(|| Self::Object(class.into()))
+        (!is_of_jdk(class)).then(|| Self::Object(class.into()))
     }
 
-    fn is_container(descriptor: &str) -> bool {
-        Self::of(descriptor) == Some(Self::Container)
+    /// What an object of a class is.
+    pub(super) fn of_class(class: &ClassName) -> Option<Self> {
+        Self::of(&format!("L{class};"))
     }
 }
 
@@ -63,18 +54,8 @@ fn is_container(class: &str) -> bool {
         || class.starts_with("java/lang/ref/")
 }
 
-impl MethodReferences {
-    /// Whether the method of this name, which has this code, may change a
-    /// container that it has not made.
-    pub fn changes_containers(&self, method: &MethodKey) -> bool {
-        self.members.iter().any(is_change)
-            && (parameters(&method.descriptor).any(Holder::is_container)
-                || self.members.iter().any(gives_container))
-    }
-}
-
 /// Whether a member is a method of the JDK that changes its receiver.
-fn is_change(member: &MemberUse) -> bool {
+pub(super) fn changes_its_receiver(member: &MemberUse) -> bool {
     const STARTS: [&str; 26] = [
         "put",
         "add",
@@ -103,31 +84,53 @@ fn is_change(member: &MemberUse) -> bool {
         "load",
         "sort",
     ];
-    if member.kind.is_field() || !is_container(member.owner.as_str()) {
+    let owner = member.owner.as_str();
+    let name = &member.member.name;
+    if owner == "java/util/Iterator" {
+        return &**name == "remove";
+    }
+    if member.kind.is_field() || !is_container(owner) {
         return false;
     }
-    let name = &member.member.name;
     STARTS.iter().any(|start| name.starts_with(start))
 }
 
-/// Whether a container comes from a member of the application's.
-fn gives_container(member: &MemberUse) -> bool {
-    let descriptor: &str = &member.member.descriptor;
-    match member.kind {
-        UseKind::GetStatic | UseKind::GetField => Holder::is_container(descriptor),
-        UseKind::PutStatic | UseKind::PutField => false,
-        _ => {
-            Holder::of(&format!("L{};", member.owner)) != Some(Holder::Container)
-                && descriptor
-                    .rsplit(')')
-                    .next()
-                    .is_some_and(Holder::is_container)
-        }
-    }
+/// Whether a method of the JDK of this name writes into what it is given.
+pub(super) fn writes_into_arguments(name: &str) -> bool {
+    const NAMES: [&str; 7] = [
+        "arraycopy",
+        "toArray",
+        "fill",
+        "sort",
+        "copy",
+        "copyInto",
+        "drainTo",
+    ];
+    NAMES.contains(&name)
+}
+
+pub(super) fn is_of_jdk(class: &str) -> bool {
+    ["java/", "javax/", "jdk/", "sun/"]
+        .iter()
+        .any(|package| class.starts_with(package))
+}
+
+/// Whether a field of this type holds something for each thread.
+pub(super) fn is_thread_local(descriptor: &str) -> bool {
+    matches!(
+        descriptor,
+        "Ljava/lang/ThreadLocal;" | "Ljava/lang/InheritableThreadLocal;"
+    )
+}
+
+/// The type of what a method returns, `None` for nothing.
+pub(super) fn result(descriptor: &str) -> Option<&str> {
+    let (_, result) = descriptor.rsplit_once(')')?;
+    (result != "V").then_some(result)
 }
 
 /// The types of a method's parameters, as descriptors.
-fn parameters(descriptor: &str) -> impl Iterator<Item = &str> {
+pub(super) fn parameters(descriptor: &str) -> impl Iterator<Item = &str> {
     let inner = descriptor
         .strip_prefix('(')
         .and_then(|rest| rest.split(')').next());
@@ -148,28 +151,6 @@ fn parameters(descriptor: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
-    fn uses(members: &[(UseKind, &str, &str, &str)]) -> MethodReferences {
-        let members = members
-            .iter()
-            .map(|(kind, owner, name, descriptor)| MemberUse {
-                kind: *kind,
-                owner: (*owner).into(),
-                member: MethodKey::new(*name, *descriptor),
-                interface: false,
-            });
-        MethodReferences {
-            members: members.collect(),
-            ..MethodReferences::default()
-        }
-    }
-
-    const PUT: (UseKind, &str, &str, &str) = (
-        UseKind::InvokeInterface,
-        "java/util/Map",
-        "putIfAbsent",
-        "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;",
-    );
-
     #[test]
     fn a_type_tells_what_can_change() {
         assert_eq!(Holder::of("I"), None);
@@ -183,16 +164,11 @@ mod tests {
     }
 
     #[test]
-    fn a_change_needs_a_container_from_elsewhere() {
-        let plain = MethodKey::new("m", "(ILjava/lang/String;)V");
-        assert!(!uses(&[PUT]).changes_containers(&plain));
-        let given = MethodKey::new("m", "([JLjava/util/Map;)V");
-        assert!(uses(&[PUT]).changes_containers(&given));
-        let held = (UseKind::GetField, "A", "map", "Ljava/util/Map;");
-        assert!(uses(&[PUT, held]).changes_containers(&plain));
-        let called = (UseKind::InvokeStatic, "A", "map", "()Ljava/util/Map;");
-        assert!(uses(&[PUT, called]).changes_containers(&plain));
-        let get = (UseKind::InvokeInterface, "java/util/Map", "get", PUT.3);
-        assert!(!uses(&[get, held]).changes_containers(&plain));
+    fn a_descriptor_tells_parameters_and_result() {
+        let descriptor = "(I[[JLjava/util/Map;D[Lp/A;)Ljava/util/List;";
+        let all: Vec<&str> = parameters(descriptor).collect();
+        assert_eq!(all, ["I", "[[J", "Ljava/util/Map;", "D", "[Lp/A;"]);
+        assert_eq!(result(descriptor), Some("Ljava/util/List;"));
+        assert_eq!(result("()V"), None);
     }
 }

@@ -8,3 +8,4 @@ mod graphs;
 mod made_up;
 mod neutral;
 mod references;
+mod state;

@@ -9,7 +9,7 @@ use fewest_classfile::read::{
     Attribute, AttributeKind, ClassFile, Code, ReadError, opcode, read_annotations,
     read_element_value, read_frames, read_parameter_annotations, read_type_annotations,
 };
-use fewest_classfile::references::{Outline, references};
+use fewest_classfile::references::{Outline, empty_arrays, references, state_uses};
 use fewest_classfile::rewrite::{Around, ClassEditor, Snippet};
 
 /// Reads all there is to read; the first error ends it.
@@ -84,6 +84,8 @@ fn analyze(class: &ClassFile<'_>) {
     let first = fingerprint(class, options);
     assert_eq!(first, fingerprint(class, options));
     let _ = references(class);
+    let _ = state_uses(class);
+    let _ = empty_arrays(class);
     let _ = Outline::of(class);
     for method in class.methods() {
         if let Ok(Some(graph)) = Graph::of(class, method, options) {
