@@ -68,8 +68,9 @@ impl<'r> Ledger<'r> {
             versions: VersionTable::default(),
         };
         let wanted = match module {
-            Some(_) => Some(ledger.all_uses()?),
-            None => None,
+            // Most projects have one module, and then everything is of it.
+            Some(module) if has_other_modules(reader, module)? => Some(ledger.all_uses()?),
+            _ => None,
         };
         ledger.versions = load_versions(reader, wanted.as_ref())?;
         Ok(ledger)
@@ -138,7 +139,10 @@ impl<'r> Ledger<'r> {
     fn all_uses(&self) -> Result<RoaringBitmap, Fault> {
         let mut all = RoaringBitmap::new();
         for record in &self.records {
-            all |= self.read_uses(record)?;
+            let mut uses = self.read_uses(record)?;
+            // The union of runs goes run by run, that of bits in one sweep.
+            uses.remove_run_compression();
+            all |= uses;
         }
         Ok(all)
     }
@@ -155,6 +159,13 @@ impl<'r> Ledger<'r> {
         let packed = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
         unpack_uses(record.row, packed, record.uses_sum)
     }
+}
+
+fn has_other_modules(reader: &Reader, module: &str) -> Result<bool, Fault> {
+    let mut statement = reader
+        .connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM test WHERE module <> ?)")?;
+    Ok(statement.query_row((module,), |row| row.get(0))?)
 }
 
 /// The tests with their rows, sorted by id.

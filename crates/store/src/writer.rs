@@ -532,7 +532,10 @@ fn used_versions(connection: &Connection) -> Result<RoaringBitmap, Fault> {
     while let Some(row) = rows.next()? {
         let record = row.get(0)?;
         let packed = row.get_ref(1)?.as_blob().map_err(|_| lost_uses(record))?;
-        used |= unpack_uses(record, packed, row.get(2)?)?;
+        let mut uses = unpack_uses(record, packed, row.get(2)?)?;
+        // The union of runs goes run by run, that of bits in one sweep.
+        uses.remove_run_compression();
+        used |= uses;
     }
     Ok(used)
 }
