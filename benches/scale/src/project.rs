@@ -85,6 +85,7 @@ impl Large {
 
 fn settings(root: &Path) -> RunSettings {
     RunSettings {
+        since: None,
         root: root.to_owned(),
         technique: Technique::Hybrid,
         entity: Entity::default(),

@@ -21,6 +21,8 @@ pub(crate) fn of(error: &anyhow::Error) -> Option<&'static str> {
     match error.downcast_ref::<OutlookError>() {
         Some(OutlookError::Store(error)) => of_store(error),
         Some(OutlookError::ProjectFile(_)) => Some(PROJECT_FILE),
+        // It says by itself what to do.
+        Some(OutlookError::Since(_)) => None,
         None if error.is::<ProjectFileError>() => Some(PROJECT_FILE),
         None => error.downcast_ref::<ReadError>().and_then(of_store),
     }

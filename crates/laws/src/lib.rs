@@ -19,4 +19,5 @@ pub mod rules;
 pub mod session;
 pub mod shrink;
 pub mod stage;
+mod statics;
 pub mod version;

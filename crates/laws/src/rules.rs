@@ -17,6 +17,7 @@ use crate::edit::{Edit, EditKind};
 use crate::program::{Field, Member, Value};
 use crate::shrink::Culprit;
 use crate::stage::{FINEST, Recorded, Selection, Stage, Surroundings};
+use crate::statics::Statics;
 
 /// A rule that did not hold.
 #[derive(Clone, Debug)]
@@ -64,6 +65,8 @@ pub struct Trial<'a> {
     /// The tests that have a record.
     recorded: BTreeSet<String>,
     techniques: Vec<Technique>,
+    /// What class files told of the same tests.
+    statics: Statics<'a>,
     pub findings: Vec<Finding>,
     pub tally: Tally,
 }
@@ -76,9 +79,11 @@ impl<'a> Trial<'a> {
         let stage = Stage::new(batch.workshop, FINEST);
         let mut trial = Self {
             batch,
+            statics: Statics::new(batch.workshop),
             stage,
             recorded: BTreeSet::new(),
-            // Static techniques miss what reflection reaches, by their nature.
+            // Static techniques miss what reflection reaches, by their nature,
+            // so they have rules of their own.
             techniques: Technique::ALL
                 .into_iter()
                 .filter(|technique| *technique != Technique::All && !technique.is_static())
@@ -105,6 +110,8 @@ impl<'a> Trial<'a> {
         let elsewhere = trial.stage.elsewhere();
         elsewhere.put(&batch.base.version);
         trial.nothing_from("M9 another checkout", &elsewhere);
+        let told = trial.statics.record(batch, &trial.recorded);
+        trial.findings.extend(told);
         trial
     }
 
@@ -234,6 +241,11 @@ impl<'a> Trial<'a> {
         self.union(compiled, &selections);
         self.widening(compiled, &selections);
         self.count(compiled, &selections);
+        let coarsest = &selections[Technique::File.name()];
+        let told = self
+            .statics
+            .edited(self.batch, compiled, coarsest, &self.stage.records());
+        self.findings.extend(told);
         for finding in &mut self.findings[earlier..] {
             let number = self.batch.program_of(&finding.test);
             finding.culprit = compiled.edits[number].as_ref().map(|edit| {

@@ -20,6 +20,7 @@ use crate::project::Project;
 use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
 use crate::settings::ProjectFile;
 use crate::signatures::Signing;
+use crate::since::Affected;
 use crate::task_line::{left_out_lines, task_line, task_name};
 use crate::test_methods::TestClasses;
 use crate::testng;
@@ -61,7 +62,7 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
         if !matches!(error, ReadError::Missing { .. }) {
             lines.push(format!("fewest: everything runs, since {error}"));
         }
-        without_store(&request, &error)
+        without_store(&request, &settings, &snapshot, &error)
     });
     let may_skip = !settings.shadow && request.run_all.is_none();
     let signatures = signing.map(|signing| {
@@ -161,6 +162,7 @@ fn judge_all(
         .then(|| TestClasses::new(snapshot, request, &settings.command));
     let rules = Rules {
         technique: settings.technique,
+        since: settings.since.as_ref(),
         file: &settings.file,
         full_run_due: settings.full_run_due,
         recent_runs: recent_runs(&reader, settings.technique, &settings.file)?,
@@ -194,26 +196,39 @@ pub(crate) fn recent_runs(
     Ok(reader.runs(count)?.last().map(|run| run.id))
 }
 
-/// Every test runs where there is no store to speak for it.
-fn without_store(request: &TaskRequest, error: &ReadError) -> Vec<Judged> {
-    let reason = match error {
-        ReadError::Missing { .. } => RunReason::NoRecord { doubts: Vec::new() },
-        _ => RunReason::Unknown {
+/// Every test runs where there is no store to speak for it, unless it is known
+/// what changed and nothing has been recorded yet.
+fn without_store(
+    request: &TaskRequest,
+    settings: &RunSettings,
+    snapshot: &Snapshot,
+    error: &ReadError,
+) -> Vec<Judged> {
+    let classes = outermost_classes(request.test_classes.as_deref().unwrap_or_default());
+    let is_new = matches!(error, ReadError::Missing { .. });
+    let since = settings.since.as_ref().filter(|_| is_new);
+    let affected =
+        since.map(|changes| Affected::of(changes, &settings.file, request, snapshot, &classes));
+    let reason = if is_new {
+        RunReason::NoRecord { doubts: Vec::new() }
+    } else {
+        RunReason::Unknown {
             doubt: error.to_string(),
-        },
+        }
+    };
+    let verdict = |class: &ClassName| match &affected {
+        Some(affected) if !settings.file.always_runs(class) => affected.verdict(class),
+        _ => Verdict::Run(reason.clone()),
     };
     let judged = |class: &ClassName| Judged {
         class: class.clone(),
-        verdict: Verdict::Run(reason.clone()),
+        verdict: verdict(class),
         millis: None,
         facts: OrderFacts::default(),
         methods: Vec::new(),
         whole: None,
     };
-    outermost_classes(request.test_classes.as_deref().unwrap_or_default())
-        .iter()
-        .map(judged)
-        .collect()
+    classes.iter().map(judged).collect()
 }
 
 fn make_plan(judged: &[Judged], snapshot: &Snapshot, variables: BTreeMap<String, String>) -> Plan {

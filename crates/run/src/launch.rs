@@ -25,6 +25,7 @@ use crate::order_settings::{OrderBy, OrderSettings};
 use crate::project::{Project, cache_folder};
 use crate::run_folder::{BackgroundMark, RunFolder, RunFolderError, RunSettings, statistics_files};
 use crate::settings::{ProjectFile, ProjectFileError};
+use crate::since::{ChangeSet, ChangeSetError};
 
 /// What the user asks of a run.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +33,8 @@ use crate::settings::{ProjectFile, ProjectFileError};
 pub struct LaunchOptions {
     /// The project file's word or the default where there is none.
     pub technique: Option<Technique>,
+    /// The revision whose difference to the checkout says what changed.
+    pub since: Option<String>,
     /// As for the technique.
     pub entity: Option<Entity>,
     /// As for the technique.
@@ -67,6 +70,8 @@ pub enum LaunchError {
     Maven(#[from] MavenError),
     #[error(transparent)]
     ProjectFile(#[from] ProjectFileError),
+    #[error(transparent)]
+    Since(#[from] ChangeSetError),
     #[error(transparent)]
     Folder(#[from] RunFolderError),
     #[error("failed to start `{program}`")]
@@ -156,6 +161,11 @@ impl Launch {
         if let Some(coarsen) = &options.coarsen {
             file.coarsen = coarsen.clone();
         }
+        let technique = options.technique.or(file.technique).unwrap_or_default();
+        let since = options.since.as_deref();
+        let since = since
+            .map(|revision| ChangeSet::since(revision, technique, &project.root, &file))
+            .transpose()?;
         let mut warnings = Vec::new();
         if !options.background {
             warnings.extend(end_background_runs(project));
@@ -177,11 +187,11 @@ impl Launch {
         let since_1970 = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
-        let technique = options.technique.or(file.technique).unwrap_or_default();
         let settings = RunSettings {
             revision: project.revision(),
             root: project.root.clone(),
             technique,
+            since,
             // What is told without running anything is told of classes.
             entity: if technique.is_static() {
                 Entity::Class

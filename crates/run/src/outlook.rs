@@ -27,6 +27,7 @@ use crate::order_settings::{OrderBy, OrderSettings};
 use crate::project::Project;
 use crate::settings::{ProjectFile, ProjectFileError};
 use crate::signatures::{Signatures, Signing};
+use crate::since::{ChangeSet, ChangeSetError};
 use crate::test_methods::TestClasses;
 use crate::tests_of_task::{ChangedUses, Judged, Rules, judge_tests};
 
@@ -36,6 +37,8 @@ pub enum OutlookError {
     ProjectFile(#[from] ProjectFileError),
     #[error(transparent)]
     Store(#[from] ReadError),
+    #[error(transparent)]
+    Since(#[from] ChangeSetError),
 }
 
 /// A project and what is known of its tests.
@@ -44,6 +47,7 @@ pub struct Outlook {
     file: ProjectFile,
     technique: Technique,
     entity: Entity,
+    since: Option<ChangeSet>,
     reader: Reader,
     last: Vec<LastTask>,
 }
@@ -122,6 +126,7 @@ impl Outlook {
             } else {
                 entity
             },
+            since: None,
             last: LastTask::all(&project),
             file,
             project,
@@ -136,6 +141,16 @@ impl Outlook {
             self.file.coarsen = coarsen;
         }
         self
+    }
+
+    /// The same by what changed since a revision, where one is given.
+    pub fn since(mut self, revision: Option<&str>) -> Result<Self, OutlookError> {
+        if let Some(revision) = revision {
+            let root = &self.project.root;
+            let changes = ChangeSet::since(revision, self.technique, root, &self.file)?;
+            self.since = Some(changes);
+        }
+        Ok(self)
     }
 
     pub fn technique(&self) -> Technique {
@@ -279,6 +294,7 @@ impl Outlook {
             (self.entity == Entity::Method).then(|| TestClasses::new(&snapshot, request, ""));
         let rules = Rules {
             technique: self.technique,
+            since: self.since.as_ref(),
             file: &self.file,
             full_run_due: false,
             recent_runs: recent_runs(&self.reader, self.technique, &self.file)?,
@@ -356,7 +372,8 @@ impl Outlook {
     }
 
     /// The test classes whose newest record, or that of one of their methods,
-    /// uses a class, or methods of a name in it.
+    /// uses a class, or methods of a name in it. A record that was made from
+    /// class files uses all methods of what the test leads to.
     pub fn tests_that_use(
         &self,
         class: &ClassName,
@@ -370,10 +387,13 @@ impl Outlook {
             }
             let wanted = subject.versions().filter(|version| match method {
                 None => version.kind != ElementKind::Lookup,
-                Some(method) => matches!(
-                    version.element(),
-                    Ok(Element::Method(_, key)) if *key.name == *method
-                ),
+                Some(method) => match version.element() {
+                    Ok(Element::Method(_, key)) => *key.name == *method,
+                    // Class files tell what a test leads to, not what it calls
+                    // there.
+                    Ok(Element::Reachable(_)) => true,
+                    _ => false,
+                },
             });
             versions.extend(wanted.map(|version| version.id.0));
         }

@@ -15,6 +15,7 @@ use thiserror::Error;
 use crate::order_settings::OrderSettings;
 use crate::project::Project;
 use crate::settings::ProjectFile;
+use crate::since::ChangeSet;
 
 /// What holds for a whole run. Written before the build starts; everything
 /// that takes part reads it.
@@ -34,6 +35,9 @@ pub struct RunSettings {
     /// In which order the tests go, and which part of them.
     #[serde(default)]
     pub order: OrderSettings,
+    /// What changed since a revision, where that is what selection goes by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<ChangeSet>,
     /// Whether everything runs because the project wants that every so often.
     #[serde(default)]
     pub full_run_due: bool,

@@ -23,6 +23,7 @@ use roaring::RoaringBitmap;
 use crate::coarsening::Coarsening;
 use crate::named_classes::SnapshotNames;
 use crate::settings::ProjectFile;
+use crate::since::{Affected, ChangeSet};
 use crate::test_methods::{TestClasses, TestMethods};
 use crate::testng;
 
@@ -67,6 +68,8 @@ pub struct ChangedUses {
 /// What a verdict follows, beside the facts.
 pub(crate) struct Rules<'a> {
     pub(crate) technique: Technique,
+    /// What changed, where that is asked instead of the records.
+    pub(crate) since: Option<&'a ChangeSet>,
     pub(crate) file: &'a ProjectFile,
     pub(crate) full_run_due: bool,
     /// The first run in which a failure is recent enough to count.
@@ -106,6 +109,14 @@ pub(crate) fn judge_tests(
         HashMap::new()
     };
     let module: Arc<str> = request.module.as_str().into();
+    let known = || ledger.tests().iter().map(|test| test.id.class.clone());
+    let classes: BTreeSet<ClassName> = match &request.test_classes {
+        Some(classes) => outermost_classes(classes),
+        None => known().collect(),
+    };
+    let affected = rules
+        .since
+        .map(|changes| Affected::of(changes, rules.file, request, snapshot, &classes));
     let judge_test = |class: &ClassName, method: Option<&Arc<str>>| {
         let id = TestId {
             module: module.clone(),
@@ -143,7 +154,13 @@ pub(crate) fn judge_tests(
         let verdict = if rules.full_run_due {
             Verdict::Run(RunReason::FullRunDue)
         } else {
-            let verdict = judge(rules.technique, &candidate, &versions, element);
+            let verdict = match &affected {
+                Some(affected) => {
+                    let reason = candidate.reason_of_its_own();
+                    reason.map_or_else(|| affected.verdict(class), Verdict::Run)
+                }
+                None => judge(rules.technique, &candidate, &versions, element),
+            };
             rules.refine(verdict, class, known, &mut graph.borrow_mut())
         };
         let outcomes = known.into_iter().flat_map(|test| &test.history).rev();
@@ -196,11 +213,6 @@ pub(crate) fn judge_tests(
             }
         }
         judged
-    };
-    let known = || ledger.tests().iter().map(|test| test.id.class.clone());
-    let classes: BTreeSet<ClassName> = match &request.test_classes {
-        Some(classes) => outermost_classes(classes),
-        None => known().collect(),
     };
     let mut judged: Vec<Judged> = classes.iter().map(judge_class).collect();
     testng::add_needed(&mut judged, request, snapshot);

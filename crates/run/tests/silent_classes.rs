@@ -22,6 +22,7 @@ fn silent_is_recorded(ran: &str, end: RunEnd) -> bool {
     fs::write(classes.join("p/Silent.class"), "any bytes").unwrap();
     let snapshot = Snapshot::take(std::slice::from_ref(&classes), Settings::new(root, 8));
     let settings = RunSettings {
+        since: None,
         order: fewest_run::OrderSettings::default(),
         entity: fewest_select::Entity::Class,
         root: root.to_owned(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fewest_build::{FORMAT, TaskAnswer, TaskRequest};
 use fewest_model::ClassName;
-use fewest_run::{Plan, Project, ProjectFile, RunEnd, RunFolder, RunSettings, ask, merge};
+use fewest_run::{Outlook, Plan, Project, ProjectFile, RunEnd, RunFolder, RunSettings, ask, merge};
 use fewest_select::Technique;
 use fewest_testkit::{Compilation, Javac, Jdk};
 
@@ -102,6 +102,7 @@ impl Stage {
 
     fn settings(&self, technique: Technique) -> RunSettings {
         RunSettings {
+            since: None,
             order: fewest_run::OrderSettings::default(),
             entity: fewest_select::Entity::Class,
             root: self.root.path().to_owned(),
@@ -205,4 +206,20 @@ fn a_class_that_cannot_be_read_leaves_no_proof() {
              so what it leads to is not known"
         ]
     );
+}
+
+#[test]
+fn a_test_covers_whatever_its_code_leads_to() {
+    let mut stage = Stage::new();
+    stage.compile(1);
+    stage.run(Technique::Static, true);
+    let outlook = Outlook::open(Project::at(stage.root.path()), None, None).unwrap();
+    let covers = |class: &str, method: Option<&str>| {
+        let tests = outlook.tests_that_use(&class.into(), method).unwrap();
+        tests.len()
+    };
+    assert_eq!(covers("p/C", None), 1);
+    assert_eq!(covers("p/C", Some("c")), 1);
+    assert_eq!(covers("p/Other", None), 0);
+    assert_eq!(covers("p/Other", Some("o")), 0);
 }

@@ -21,6 +21,7 @@ fn merge_report(root: &Path, collect: bool) -> Merged {
     fs::create_dir_all(&reports).unwrap();
     fs::write(reports.join("TEST-p.ATest.xml"), REPORT).unwrap();
     let settings = RunSettings {
+        since: None,
         order: fewest_run::OrderSettings::default(),
         entity: fewest_select::Entity::Class,
         root: root.to_owned(),

@@ -84,6 +84,17 @@ pub struct Candidate<'a, E> {
     pub listed: bool,
 }
 
+impl<E> Candidate<'_, E> {
+    /// Why the test runs whatever has changed, if it does.
+    pub fn reason_of_its_own(&self) -> Option<RunReason> {
+        if self.listed {
+            return Some(RunReason::Listed);
+        }
+        let outcome = self.outcome_since?;
+        (!outcome.is_evidence()).then_some(RunReason::LastOutcome { outcome })
+    }
+}
+
 /// How many changed elements a reason names.
 const NAMED: usize = 5;
 
@@ -97,14 +108,8 @@ pub fn judge<E: Evidence>(
     if technique == Technique::All {
         return Verdict::Run(RunReason::EverythingRuns);
     }
-    if candidate.listed {
-        return Verdict::Run(RunReason::Listed);
-    }
-    if let Some(outcome) = candidate
-        .outcome_since
-        .filter(|outcome| !outcome.is_evidence())
-    {
-        return Verdict::Run(RunReason::LastOutcome { outcome });
+    if let Some(reason) = candidate.reason_of_its_own() {
+        return Verdict::Run(reason);
     }
     let mut reason = None;
     for (index, record) in candidate.records.iter().enumerate() {

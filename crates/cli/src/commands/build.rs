@@ -32,6 +32,10 @@ pub(crate) struct BuildOptions {
     /// `fewest.toml` says, or else hybrid].
     #[arg(long, value_name = "NAME")]
     technique: Option<Technique>,
+    /// With static-full: go by what differs from a revision of git, committed
+    /// or not, instead of by records.
+    #[arg(long, value_name = "REV")]
+    since: Option<String>,
     /// What is left out or run as one: class or method [default: what
     /// `fewest.toml` says, or else class].
     #[arg(long, value_name = "NAME")]
@@ -89,6 +93,7 @@ impl BuildOptions {
         let order = &self.order;
         let named = [
             ("--technique", self.technique.map(|it| it.to_string())),
+            ("--since", self.since.clone()),
             ("--entity", self.entity.map(|it| it.name().to_owned())),
             ("--coarsen", self.coarsen.as_ref().map(ToString::to_string)),
             ("--order", order.order.map(|it| it.to_string())),
@@ -361,6 +366,7 @@ impl<'a> Build<'a> {
     fn launch_options(&self) -> LaunchOptions {
         LaunchOptions {
             technique: self.options.technique,
+            since: self.options.since.clone(),
             entity: self.options.entity,
             coarsen: self.options.coarsen.clone(),
             order: self.options.order.order,

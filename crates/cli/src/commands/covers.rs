@@ -13,7 +13,9 @@ use crate::{exit, output};
 
 /// List the tests that use a class or a method.
 ///
-/// Goes by the newest record of each test.
+/// Goes by the newest record of each test. One that was made by `static` or
+/// `static-full` knows which classes the code of the test leads to, not which
+/// of their methods it calls.
 ///
 ///     fewest covers Complex
 ///     fewest covers com.acme.Complex#negate

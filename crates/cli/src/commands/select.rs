@@ -23,6 +23,10 @@ pub(crate) struct SelectArgs {
     /// How to tell which tests can be affected.
     #[arg(long, value_name = "NAME")]
     technique: Option<Technique>,
+    /// With static-full: go by what differs from a revision of git, committed
+    /// or not, instead of by records.
+    #[arg(long, value_name = "REV")]
+    since: Option<String>,
     /// What is left out or run as one: class or method.
     #[arg(long, value_name = "NAME")]
     entity: Option<Entity>,
@@ -55,7 +59,8 @@ pub(crate) fn run(args: &SelectArgs) -> Result<ExitCode> {
         args.technique,
         args.entity,
     )?
-    .coarsened(args.coarsen.clone());
+    .coarsened(args.coarsen.clone())
+    .since(args.since.as_deref())?;
     let all: BTreeSet<_> = outlook.tests()?.into_iter().collect();
     let mut forecasts = outlook.forecasts(&all)?;
     forecasts.retain(|forecast| forecast.prediction != Prediction::Gone);

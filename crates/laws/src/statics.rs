@@ -1,0 +1,235 @@
+//! The rules for techniques that go by class files.
+//!
+//! They may miss what a test reaches in ways that no class file tells, and only
+//! that: a test that is left out though watching selects it, or though it sees
+//! other things, has to have used something that changed and that its code
+//! does not lead to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use fewest_model::{ClassName, Element};
+use fewest_select::Technique;
+
+use crate::batch::{Batch, Compiled};
+use crate::edit::EditKind;
+use crate::rules::Finding;
+use crate::stage::{Selection, Stage, Surroundings};
+use crate::version::Workshop;
+
+const BOTH: [Technique; 2] = [Technique::Static, Technique::StaticFull];
+
+/// What the record of each test holds.
+type Records = BTreeMap<String, BTreeSet<Element>>;
+
+/// A project whose tests are recorded by class files.
+pub(crate) struct Statics<'a> {
+    stage: Stage<'a>,
+    records: Records,
+}
+
+impl<'a> Statics<'a> {
+    pub(crate) fn new(workshop: &'a Workshop) -> Self {
+        Self {
+            stage: Stage::new(workshop, Technique::Static),
+            records: Records::new(),
+        }
+    }
+
+    /// Records the programs as they are. M1 and M15.
+    pub(crate) fn record(&mut self, batch: &Batch<'_>, passed: &BTreeSet<String>) -> Vec<Finding> {
+        let tests: Vec<String> = passed.iter().cloned().collect();
+        let mut findings = Vec::new();
+        self.stage.put(&batch.base.version);
+        for test in &self.stage.record_passed(&tests).tests {
+            if !test.recorded {
+                let detail = format!("has no record: {:?}", test.doubts);
+                findings.push(finding(
+                    "a passed test has a record",
+                    None,
+                    &test.test,
+                    detail,
+                ));
+            }
+        }
+        self.records = self.stage.records();
+        for technique in BOTH {
+            for (test, reasons) in self.stage.select(technique, &tests) {
+                let detail = format!("runs: {reasons:?}");
+                findings.push(finding("M1 identity", Some(technique), &test, detail));
+            }
+            for surroundings in Surroundings::OTHERS {
+                let selected = self.stage.select_in(surroundings, technique, &tests);
+                for test in tests.iter().filter(|test| !selected.contains_key(*test)) {
+                    let detail = format!("{surroundings:?}: is left out");
+                    findings.push(finding("M15 environment", Some(technique), test, detail));
+                }
+            }
+        }
+        findings
+    }
+
+    /// M4, M7 and M9. `watched` is what the coarsest technique that watches
+    /// selects, and `used` what its records hold.
+    pub(crate) fn edited(
+        &self,
+        batch: &Batch<'_>,
+        compiled: &Compiled,
+        watched: &Selection,
+        used: &Records,
+    ) -> Vec<Finding> {
+        self.stage.put(&compiled.version);
+        let tests: Vec<String> = self.records.keys().cloned().collect();
+        let [selected, full] = BOTH.map(|technique| self.stage.select(technique, &tests));
+        let changed = Changed::between(&batch.base.version.folder, &compiled.version.folder);
+        let affected = compiled.differs_from(&batch.base);
+        let mut findings = Vec::new();
+        for test in &tests {
+            let edit = compiled.edits[batch.program_of(test)].as_ref();
+            let kind = edit.map(|edit| edit.kind);
+            let mut find = |rule, technique, detail: String| {
+                let found = finding(rule, Some(technique), test, detail);
+                findings.push(Finding {
+                    edit: kind,
+                    ..found
+                });
+            };
+            if selected.contains_key(test) != full.contains_key(test) {
+                let detail = format!("static says {:?}", selected.get(test));
+                find(
+                    "both static techniques agree",
+                    Technique::StaticFull,
+                    detail,
+                );
+            }
+            if let Some(reasons) = selected.get(test) {
+                let detail = format!("{reasons:?}");
+                match kind {
+                    None => find("M7 disjoint edits", Technique::Static, detail),
+                    Some(EditKind::Neutral) => find("M9 neutral edits", Technique::Static, detail),
+                    Some(_) => {}
+                }
+                continue;
+            }
+            let is_hidden = || {
+                let empty = BTreeSet::new();
+                let used = used.get(test).unwrap_or(&empty);
+                changed.is_used_beside(used, &self.records[test])
+            };
+            if affected.contains(test) && !is_hidden() {
+                let detail = "MISSED, and its code leads to all that changed".to_owned();
+                find("M4 safety", Technique::Static, detail);
+            }
+            if let Some(reasons) = watched.get(test)
+                && !is_hidden()
+            {
+                let detail = format!("is left out, but not by watching: {reasons:?}");
+                find("M4 static selects more", Technique::Static, detail);
+            }
+        }
+        findings
+    }
+}
+
+fn finding(
+    rule: &'static str,
+    technique: Option<Technique>,
+    test: &str,
+    detail: String,
+) -> Finding {
+    Finding {
+        rule,
+        technique,
+        test: test.to_owned(),
+        edit: None,
+        detail,
+        culprit: None,
+    }
+}
+
+/// The files of a version that are not as in another.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Changed {
+    classes: BTreeSet<ClassName>,
+    /// Whether there are others than class files.
+    has_others: bool,
+}
+
+impl Changed {
+    fn between(before: &Path, after: &Path) -> Self {
+        let (before, after) = (files(before), files(after));
+        let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        let mut changed = Self::default();
+        for path in paths {
+            if before.get(path) == after.get(path) {
+                continue;
+            }
+            let class = path.strip_prefix("classes/");
+            match class.and_then(|path| path.strip_suffix(".class")) {
+                Some(class) => {
+                    changed.classes.insert(ClassName::new(class));
+                }
+                None => changed.has_others = true,
+            }
+        }
+        changed
+    }
+
+    /// Whether something that changed is among what a test used, and not among
+    /// what its code leads to.
+    fn is_used_beside(&self, used: &BTreeSet<Element>, reachable: &BTreeSet<Element>) -> bool {
+        used.iter().any(|element| match element {
+            Element::Resource(_) | Element::File(_) | Element::Listing(_) => self.has_others,
+            _ => element.class().is_some_and(|class| {
+                self.classes.contains(class)
+                    && !reachable.contains(&Element::Reachable(class.clone()))
+            }),
+        })
+    }
+}
+
+/// The files below a folder by their path in it, with their content.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if let Ok(below) = path.strip_prefix(folder) {
+                let name = below.to_string_lossy().into_owned();
+                files.insert(name, fs::read(&path).expect("a file can be read"));
+            }
+        }
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_changed_and_code_does_not_lead_to_excuses_a_miss() {
+        let class = |name: &str| ClassName::new(name);
+        let changed = Changed {
+            classes: [class("p/A")].into(),
+            has_others: false,
+        };
+        let used = BTreeSet::from([
+            Element::Class(class("p/A")),
+            Element::Class(class("p/B")),
+            Element::Resource("p/text".into()),
+        ]);
+        let reachable = BTreeSet::from([Element::Reachable(class("p/A"))]);
+        assert!(!changed.is_used_beside(&used, &reachable));
+        assert!(changed.is_used_beside(&used, &BTreeSet::new()));
+        let with_others = Changed {
+            has_others: true,
+            ..Changed::default()
+        };
+        assert!(with_others.is_used_beside(&used, &reachable));
+    }
+}
