@@ -219,7 +219,11 @@ mod tests {
     #[test]
     fn nearest_starts_with_new_tests_and_ends_with_untouched_ones() {
         let uses = |changed| Candidate {
-            uses: Some(Uses { changed, total: 10 }),
+            uses: Some(Uses {
+                changed,
+                is_named_after: false,
+                total: 10,
+            }),
             ..Candidate::default()
         };
         let suite = [

@@ -39,8 +39,20 @@ pub struct Uses<'a> {
     /// Numbers of the changed elements, each at most once. Two tests that use
     /// the same element give it the same number.
     pub changed: &'a [u32],
+    /// Whether the test is named after a class that some of them are part of;
+    /// see [`is_named_after`].
+    pub is_named_after: bool,
     /// How many elements the test uses, the changed ones included.
     pub total: usize,
+}
+
+/// Whether a test is the one of a class by its name, as people name them:
+/// `MoneyTest`, `TestMoney`, `MoneyIT` for `Money`. A test class that has changed
+/// itself is its own. Both names are simple ones of outermost classes.
+pub fn is_named_after(test: &str, class: &str) -> bool {
+    const ENDS: [&str; 7] = ["", "Test", "Tests", "TestCase", "IT", "ITCase", "Spec"];
+    let rest = test.strip_prefix(class);
+    rest.is_some_and(|rest| ENDS.contains(&rest)) || test.strip_prefix("Test") == Some(class)
 }
 
 impl Uses<'_> {
@@ -136,6 +148,16 @@ pub(crate) fn median(mut durations: Vec<Duration>) -> Option<Duration> {
 mod tests {
     use super::*;
     use Outcome::{Failed, Flaky, Passed, Skipped, Unfinished};
+
+    #[test]
+    fn tests_are_named_after_classes_in_a_few_ways() {
+        for test in ["MoneyTest", "TestMoney", "MoneyIT", "MoneySpec", "Money"] {
+            assert!(is_named_after(test, "Money"), "{test}");
+        }
+        for test in ["MoneyBagTest", "TestMoneyBag", "Test", "BagOfMoney"] {
+            assert!(!is_named_after(test, "Money"), "{test}");
+        }
+    }
 
     #[test]
     fn history_keeps_rate_and_recency() {

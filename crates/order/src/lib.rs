@@ -31,7 +31,7 @@ pub mod statistics;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
 pub use budget::{Budget, Cut, ParseBudgetError, ParseBudgetErrorKind};
-pub use candidate::{Candidate, History, Uses, assume_durations};
+pub use candidate::{Candidate, History, Uses, assume_durations, is_named_after};
 pub use combine::{order_then_filter, select_then_order};
 pub use random::Random;
 pub use shard::{ParseShardError, Shard, plan as plan_shards};

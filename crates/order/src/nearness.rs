@@ -106,7 +106,11 @@ mod tests {
 
     fn candidate(changed: &[u32], total: usize) -> Candidate<'_> {
         Candidate {
-            uses: Some(Uses { changed, total }),
+            uses: Some(Uses {
+                changed,
+                is_named_after: false,
+                total,
+            }),
             ..Candidate::default()
         }
     }

@@ -59,6 +59,7 @@ fn gains(candidates: &[Candidate]) -> Vec<f64> {
             let failure = any_of([
                 from_history(&candidate.history),
                 from_change(nearness),
+                from_name(candidate),
                 surprise,
             ]);
             // The least time keeps a suite of immeasurably short tests from a
@@ -80,8 +81,15 @@ fn from_change(nearness: &Nearness) -> f64 {
     nearness.suspicion / (1.0 + nearness.suspicion)
 }
 
+/// How likely the test fails because it is the one of a class that changed: as
+/// likely as not.
+fn from_name(candidate: &Candidate) -> f64 {
+    let is_named_after = candidate.uses.is_some_and(|uses| uses.is_named_after);
+    if is_named_after { 0.5 } else { 0.0 }
+}
+
 /// How likely at least one of several independent causes is at work.
-fn any_of(causes: [f64; 3]) -> f64 {
+fn any_of(causes: [f64; 4]) -> f64 {
     1.0 - causes.iter().map(|cause| 1.0 - cause).product::<f64>()
 }
 
@@ -184,7 +192,11 @@ mod tests {
     fn test(changed: &[u32], seconds: u64) -> Candidate<'_> {
         Candidate {
             duration: Some(Duration::from_secs(seconds)),
-            uses: Some(Uses { changed, total: 10 }),
+            uses: Some(Uses {
+                changed,
+                is_named_after: false,
+                total: 10,
+            }),
             ..Candidate::default()
         }
     }
@@ -194,6 +206,17 @@ mod tests {
         let mut failed = test(&[], 1);
         failed.history = History::of([Passed, Passed, Failed]);
         assert_eq!(order(&[test(&[1], 1), test(&[1], 1), failed], 3)[0], 2);
+    }
+
+    #[test]
+    fn the_test_of_a_changed_class_comes_before_others_that_use_it() {
+        let mut own = test(&[1], 2);
+        own.uses = own.uses.map(|uses| Uses {
+            is_named_after: true,
+            ..uses
+        });
+        let others = test(&[1], 1);
+        assert_eq!(order(&[others, others, own, others], 3)[0], 2);
     }
 
     #[test]

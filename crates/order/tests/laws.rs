@@ -28,10 +28,11 @@ impl Test {
         Candidate {
             duration: self.duration,
             history: History::of(self.outcomes.iter().copied()),
-            uses: self
-                .changed
-                .as_deref()
-                .map(|changed| Uses { changed, total: 20 }),
+            uses: self.changed.as_deref().map(|changed| Uses {
+                changed,
+                is_named_after: false,
+                total: 20,
+            }),
             signature: self.signature,
         }
     }

@@ -95,6 +95,7 @@ fn candidate<'a>(test: &'a Judged, signatures: Option<&Signatures>) -> Candidate
         history: test.facts.history,
         uses: test.facts.uses.as_ref().map(|uses| Uses {
             changed: &uses.changed,
+            is_named_after: uses.is_named_after,
             total: uses.total,
         }),
         signature: signatures.map_or(Candidate::default().signature, |signatures| {

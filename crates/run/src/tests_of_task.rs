@@ -8,7 +8,7 @@ use fewest_build::TaskRequest;
 use fewest_model::{
     ClassName, Element, ElementKind, Fingerprint, MethodKey, Outcome, TestId, Watch,
 };
-use fewest_order::History;
+use fewest_order::{History, is_named_after};
 use fewest_select::Technique;
 use fewest_select::class_graph::ClassGraph;
 use fewest_select::method_uses::Declared;
@@ -61,6 +61,8 @@ pub(crate) struct OrderFacts {
 pub struct ChangedUses {
     /// Numbers of the changed elements, the same for all tests of a task.
     pub changed: Vec<u32>,
+    /// Whether the test is named after a class that some of them are part of.
+    pub is_named_after: bool,
     /// How many elements it uses.
     pub total: usize,
 }
@@ -167,7 +169,7 @@ pub(crate) fn judge_tests(
         let facts = OrderFacts {
             history: History::of(outcomes.map(|event| event.ending.outcome)),
             uses: (rules.nearness && verdict.is_run())
-                .then(|| changed_uses(&records, &versions, &changed))
+                .then(|| changed_uses(class, &records, &versions, &changed))
                 .flatten(),
         };
         let millis = known
@@ -343,18 +345,27 @@ impl Rules<'_> {
     }
 }
 
+/// An element that has changed.
+struct ChangedElement {
+    number: u32,
+    /// The outermost class that it is part of.
+    class: Option<ClassName>,
+}
+
 /// Gives each element that has changed a number, by the versions of it that are
 /// no longer there.
 fn number_elements(
     stale: &RoaringBitmap,
     element: impl Fn(u32) -> Option<Element>,
-) -> HashMap<u32, u32> {
+) -> HashMap<u32, ChangedElement> {
     let mut numbers: BTreeMap<Element, u32> = BTreeMap::new();
     let mut of_version = HashMap::new();
     for version in stale {
         if let Some(element) = element(version) {
             let next = numbers.len() as u32;
-            of_version.insert(version, *numbers.entry(element).or_insert(next));
+            let class = element.class().map(ClassName::outermost);
+            let number = *numbers.entry(element).or_insert(next);
+            of_version.insert(version, ChangedElement { number, class });
         }
     }
     of_version
@@ -362,23 +373,28 @@ fn number_elements(
 
 /// What of a test's uses has changed, by the record that says it best.
 fn changed_uses(
+    test: &ClassName,
     records: &[RecordEvidence<'_>],
     versions: &Versions,
-    numbers: &HashMap<u32, u32>,
+    known: &HashMap<u32, ChangedElement>,
 ) -> Option<ChangedUses> {
     let of_today = records
         .iter()
         .find(|record| record.is_of_this_environment());
     let uses = of_today.or(records.first())?.uses().ok()?;
     let total = uses.len() as usize;
-    let changed = uses & &versions.stale;
-    let mut changed: Vec<u32> = changed
-        .iter()
-        .filter_map(|version| numbers.get(&version).copied())
-        .collect();
+    let stale = uses & &versions.stale;
+    let elements = || stale.iter().filter_map(|version| known.get(&version));
+    let mut classes = elements().filter_map(|element| element.class.as_ref());
+    let is_named_after = classes.any(|class| is_named_after(test.simple(), class.simple()));
+    let mut changed: Vec<u32> = elements().map(|element| element.number).collect();
     changed.sort_unstable();
     changed.dedup();
-    Some(ChangedUses { changed, total })
+    Some(ChangedUses {
+        changed,
+        is_named_after,
+        total,
+    })
 }
 
 /// The test classes, those that are nested in one counting as it.

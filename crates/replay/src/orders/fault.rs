@@ -1,9 +1,10 @@
 //! What orders need to know of a fault.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use fewest_order::{Candidate, Signature, Uses, select_then_order};
+use fewest_model::ClassName;
+use fewest_order::{Candidate, Signature, Uses, is_named_after, select_then_order};
 
 use super::Approach;
 use crate::mutants::{Line, MutantLine, UsesOfTest};
@@ -16,22 +17,33 @@ pub struct Fault {
     pub killers: Vec<usize>,
     pub selected: BTreeMap<String, Vec<usize>>,
     uses: BTreeMap<String, Vec<UsesOfTest>>,
+    /// The tests that are named after the class with the fault.
+    named: BTreeSet<usize>,
+}
+
+/// A suite's tests in columns.
+#[derive(Default)]
+struct Suite {
+    names: Vec<ClassName>,
+    durations: Vec<Duration>,
+    signatures: Vec<Signature>,
 }
 
 /// The faults that some test finds, each with the suite that stands above it.
 pub fn faults(lines: &[Line]) -> Vec<Fault> {
     let mut faults = Vec::new();
-    let mut suite = (Vec::new(), Vec::new());
+    let mut suite = Suite::default();
     for line in lines {
         match line {
             Line::Suite { tests, .. } => {
-                suite = tests
-                    .iter()
-                    .map(|test| {
-                        let signature = test.signature.unwrap_or(Signature::EMPTY);
-                        (Duration::from_millis(test.millis), signature)
-                    })
-                    .unzip();
+                suite = Suite::default();
+                for test in tests {
+                    suite.names.push(ClassName::from_dotted(&test.test));
+                    suite.durations.push(Duration::from_millis(test.millis));
+                    suite
+                        .signatures
+                        .push(test.signature.unwrap_or(Signature::EMPTY));
+                }
             }
             Line::Mutant(mutant) if !mutant.killers.is_empty() => {
                 faults.push(fault(&suite, mutant));
@@ -42,10 +54,14 @@ pub fn faults(lines: &[Line]) -> Vec<Fault> {
     faults
 }
 
-fn fault(suite: &(Vec<Duration>, Vec<Signature>), mutant: &MutantLine) -> Fault {
+fn fault(suite: &Suite, mutant: &MutantLine) -> Fault {
+    let class = ClassName::from_dotted(&mutant.class).outermost();
+    let named = suite.names.iter().enumerate();
+    let named = named.filter(|(_, test)| is_named_after(test.simple(), class.simple()));
     Fault {
-        durations: suite.0.clone(),
-        signatures: suite.1.clone(),
+        named: named.map(|(number, _)| number).collect(),
+        durations: suite.durations.clone(),
+        signatures: suite.signatures.clone(),
         killers: mutant.killers.clone(),
         selected: mutant.selected.clone(),
         uses: mutant.uses.clone(),
@@ -72,6 +88,7 @@ impl Fault {
             if let Some(candidate) = candidates.get_mut(uses.test) {
                 candidate.uses = Some(Uses {
                     changed: &uses.changed,
+                    is_named_after: self.named.contains(&uses.test),
                     total: uses.total,
                 });
             }
