@@ -80,6 +80,10 @@ pub struct Merged {
 /// The doubt about tests that ran without the agent because the user wants it.
 pub const NOT_WATCHED: &str = "it was not watched";
 
+/// The doubt about tests of which the class path has no class: nothing that
+/// changes could ever be told.
+pub(crate) const NO_CLASS: &str = "the class path does not have its class";
+
 /// A test in a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -502,6 +506,9 @@ impl Task {
                 ..TestUses::default()
             };
             uses.doubts.extend(doubts);
+            if self.snapshot.class(class).is_none() {
+                uses.doubts.push(NO_CLASS.into());
+            }
             result.uses = uses;
         }
     }

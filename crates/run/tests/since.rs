@@ -330,6 +330,17 @@ fn a_class_that_cannot_be_read_may_lead_to_what_changed() {
 }
 
 #[test]
+fn a_test_whose_class_is_not_there_runs() {
+    let checkout = Checkout::new();
+    checkout.compile(&["-g"]);
+    fs::remove_file(checkout.path("classes/p/CTest.class")).unwrap();
+    assert_eq!(
+        checkout.selected_as_compiled("HEAD"),
+        ["the class path does not have its class"]
+    );
+}
+
+#[test]
 fn bad_revisions_and_places_are_told() {
     let checkout = Checkout::new();
     let told = |revision: &str| checkout.since(revision).unwrap_err().to_string();

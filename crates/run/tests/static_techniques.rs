@@ -209,6 +209,18 @@ fn a_class_that_cannot_be_read_leaves_no_proof() {
 }
 
 #[test]
+fn a_test_whose_class_is_not_there_leaves_no_proof() {
+    let mut stage = Stage::new();
+    stage.compile(1);
+    fs::remove_file(stage.path("classes/p/ATest.class")).unwrap();
+    stage.run(Technique::Static, true);
+    assert_eq!(
+        stage.run(Technique::Static, true).reasons,
+        ["its last run proved nothing: the class path does not have its class"]
+    );
+}
+
+#[test]
 fn a_test_covers_whatever_its_code_leads_to() {
     let mut stage = Stage::new();
     stage.compile(1);

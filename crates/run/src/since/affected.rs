@@ -13,6 +13,7 @@ use fewest_snapshot::{Origin, Snapshot};
 
 use super::change_set::{ChangeSet, FileChange};
 use super::patch::{Dropped, Hunk, Patch};
+use crate::merge::NO_CLASS;
 use crate::named_classes::SnapshotNames;
 use crate::settings::ProjectFile;
 
@@ -134,7 +135,10 @@ impl Changed {
             .map(|(test, chain)| (test, RunReason::Reaches { chain, count: 1 }))
             .collect();
         for test in tests {
-            if !reasons.contains_key(test)
+            if snapshot.class(test).is_none() {
+                let doubt = NO_CLASS.to_owned();
+                reasons.insert(test.clone(), RunReason::Unknown { doubt });
+            } else if !reasons.contains_key(test)
                 && let Some(class) = graph.reach(test).unreadable.first()
             {
                 let class = class.dotted();
