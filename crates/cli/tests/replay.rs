@@ -73,14 +73,22 @@ mod jvm {
 
     fn replay(project: &TestProject, args: &[&str]) -> Finished {
         Run::new(env!("CARGO_BIN_EXE_fewest"))
-            .args(["replay", "--last", "4", "--format", "json"])
-            .args(["--techniques", "hybrid", "--mutants", "3", "--work"])
-            .arg(project.path("work"))
+            .args(["replay", "--format", "json"])
             .args(args)
             .current_dir(project.path("repository"))
             .timeout(Duration::from_secs(900))
             .finish()
             .unwrap()
+    }
+
+    /// The history up to a revision, each technique by itself, with faults.
+    fn exact(project: &TestProject, args: &[&str]) -> Finished {
+        let work = project.path("work");
+        let own = ["--techniques", "hybrid", "--mutants", "3", "--work"];
+        let mut all: Vec<&str> = own.to_vec();
+        all.push(work.to_str().unwrap());
+        all.extend(args);
+        replay(project, &all)
     }
 
     fn names(value: &Value) -> Vec<&str> {
@@ -93,7 +101,10 @@ mod jvm {
         // So that Maven has it where the replay looks for it.
         maven_jar("org.junit.platform:junit-platform-console-standalone:1.13.4").unwrap();
         let project = history();
-        let finished = replay(&project, &[]);
+        let begun = exact(&project, &["HEAD~1"]);
+        assert_eq!(begun.code(), Some(0), "{}", begun.stderr);
+        cut_short_in_the_last_revision(&project);
+        let finished = exact(&project, &["--last", "4", "--resume"]);
         assert_eq!(finished.code(), Some(0), "{}", finished.stderr);
         let result: Value = serde_json::from_str(&finished.stdout).unwrap();
         let lines = result["lines"].as_array().unwrap();
@@ -117,6 +128,67 @@ mod jvm {
         every_killer_was_selected(&project.path("work/mutants.jsonl"));
         nothing_of_the_user_s_was_touched(&project);
         it_says_that_the_folder_is_taken_and_resumes_when_asked(&project);
+    }
+
+    /// Leaves behind what a replay leaves that was ended while it planted faults
+    /// in the last revision.
+    fn cut_short_in_the_last_revision(project: &TestProject) {
+        let said = Run::new("git")
+            .args(["rev-parse", "HEAD"])
+            .current_dir(project.path("repository"))
+            .succeed()
+            .unwrap();
+        let revision = said.stdout.trim();
+        project.write(format!("work/stores/{revision}/hybrid/store.db"), "half");
+        project.write("work/tree/.fewest/store.db", "half");
+        let mutants = project.read("work/mutants.jsonl");
+        let suite = mutants.lines().next().unwrap();
+        let first = serde_json::from_str::<Value>(suite).unwrap();
+        let own = suite.replace(first["revision"].as_str().unwrap(), revision);
+        project.write(
+            "work/mutants.jsonl",
+            format!("{mutants}{own}\n{{\"kind\": \"mut"),
+        );
+    }
+
+    #[test]
+    fn a_quick_look_runs_the_suite_once_for_all_techniques() {
+        let project = history();
+        let work = project.path("quick");
+        let finished = replay(
+            &project,
+            &[
+                "--quick",
+                "HEAD~2",
+                "--path=src",
+                "--techniques=file,hybrid",
+                "--coarsen=CIM",
+                "--order=none,smart",
+                "--work",
+                work.to_str().unwrap(),
+            ],
+        );
+        assert_eq!(finished.code(), Some(0), "{}", finished.stderr);
+        let result: Value = serde_json::from_str(&finished.stdout).unwrap();
+        let broken = &result["lines"][1];
+        assert_eq!(broken["mode"], "quick");
+        assert_eq!(names(&broken["full"]["failed"]), ["ex.AdderTest"]);
+        assert_eq!(broken["changes"]["CIM"], 1);
+        for technique in ["file", "hybrid", "hybrid+CIM"] {
+            let own = &broken["techniques"][technique];
+            assert_eq!(names(&own["selected"]), ["ex.AdderTest"], "{technique}");
+            assert_eq!(names(&own["failed"]), ["ex.AdderTest"]);
+            assert_eq!((&own["tests"], &own["methods"]), (&2.into(), &1.into()));
+            assert_eq!(own["estimated"], true);
+            assert!(own["aecMillis"].as_u64() <= broken["full"]["millis"].as_u64());
+            // The one selected test fails at once.
+            assert_eq!(own["orders"]["smart"]["apfd"], 0.75);
+        }
+        let row = &result["changeTypes"][0];
+        assert_eq!(
+            (&row["coarsened"], &row["more"]),
+            (&"CIM".into(), &0.0.into())
+        );
     }
 
     fn every_killer_was_selected(path: &Path) {
@@ -159,10 +231,10 @@ mod jvm {
 
     fn it_says_that_the_folder_is_taken_and_resumes_when_asked(project: &TestProject) {
         let results = project.read("work/results.jsonl");
-        let refused = replay(project, &[]);
+        let refused = exact(project, &["--last", "4"]);
         assert_eq!(refused.code(), Some(70), "{}", refused.stderr);
         assert!(refused.stderr.contains("--resume"), "{}", refused.stderr);
-        let resumed = replay(project, &["--resume"]);
+        let resumed = exact(project, &["--last", "4", "--resume"]);
         assert_eq!(resumed.code(), Some(0), "{}", resumed.stderr);
         assert_eq!(project.read("work/results.jsonl"), results);
         assert!(!resumed.stderr.contains(" of 4: "), "{}", resumed.stderr);

@@ -127,8 +127,12 @@ mod jvm {
         demo.exec(&["--report", "run.json"]);
         let report: serde_json::Value =
             serde_json::from_str(&demo.project.read("run.json")).unwrap();
-        insta::assert_json_snapshot!(report, { ".tests[].millis" => "[millis]" }, @r#"
+        insta::assert_json_snapshot!(report, {
+            ".analysisMillis" => "[millis]",
+            ".tests[].millis" => "[millis]",
+        }, @r#"
         {
+          "analysisMillis": "[millis]",
           "entity": "class",
           "format": 1,
           "interrupted": false,

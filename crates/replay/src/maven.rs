@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use fewest_build::reports::{ReadReportError, read_reports};
+use fewest_build::reports::{ClassReport, ReadReportError, read_reports};
 use fewest_model::Outcome;
+use fewest_select::Entity;
 use serde::Deserialize;
 use thiserror::Error;
 
 use crate::files::{self, FileError};
 use crate::results::Suite;
+use crate::variant::Variant;
 
 #[derive(Debug, Error)]
 pub enum BuildError {
@@ -45,23 +47,63 @@ pub(crate) struct Maven {
     pub(crate) args: Vec<String>,
     /// What the user adds to every call of fewest.
     pub(crate) options: Vec<String>,
+    pub(crate) entity: Option<Entity>,
     /// Where outputs go.
     pub(crate) logs: PathBuf,
 }
 
 /// A test of fewest's report, as far as it counts here.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ReportedTest {
+    /// A class, or `class#method`.
     pub(crate) test: String,
-
+    pub(crate) module: String,
     pub(crate) verdict: String,
     pub(crate) outcome: Option<Outcome>,
     pub(crate) millis: Option<u64>,
 }
 
-#[derive(Deserialize)]
+impl ReportedTest {
+    pub(crate) fn class(&self) -> &str {
+        class_of(&self.test)
+    }
+
+    pub(crate) fn ran(&self) -> bool {
+        self.verdict == "run"
+    }
+
+    pub(crate) fn failed(&self) -> bool {
+        matches!(self.outcome, Some(Outcome::Failed | Outcome::Unfinished))
+    }
+}
+
+/// The class of a test that may be a method.
+pub(crate) fn class_of(test: &str) -> &str {
+    test.split('#').next().unwrap_or(test)
+}
+
+/// A build under fewest.
+#[derive(Debug, Default)]
+pub(crate) struct UnderFewest {
+    pub(crate) millis: u64,
+    pub(crate) analysis_millis: Option<u64>,
+    pub(crate) tests: Vec<ReportedTest>,
+    /// How many test methods of each class ran, by the build's own reports.
+    pub(crate) methods_of: BTreeMap<String, u64>,
+}
+
+/// Whether a run under fewest leaves tests out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leave {
+    Out,
+    Nothing,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Report {
     tests: Vec<ReportedTest>,
+    analysis_millis: Option<u64>,
 }
 
 impl Maven {
@@ -82,56 +124,79 @@ impl Maven {
             millis: time.as_millis() as u64,
             ..Suite::default()
         };
-        let mut folders = Vec::new();
-        report_folders(&self.folder, &mut folders)?;
-        for folder in folders {
-            // File systems keep coarser times than clocks do.
-            let reports = read_reports(&folder, since - Duration::from_secs(1))?;
-            for (class, report) in reports.classes {
-                let failed = matches!(report.outcome, Outcome::Failed | Outcome::Unfinished);
-                suite.tests.push(class.dotted());
-                if failed {
-                    suite.failed.push(class.dotted());
-                }
-                suite.test_millis += report.millis;
-                suite.methods += u64::from(
-                    report.cases.passed
-                        + report.cases.failed
-                        + report.cases.flaky
-                        + report.cases.skipped,
-                );
+        for (class, report) in self.reports(since)? {
+            if matches!(report.outcome, Outcome::Failed | Outcome::Unfinished) {
+                suite.failed.push(class.clone());
             }
+            suite.test_millis += report.millis;
+            suite.methods += cases(&report);
+            suite.millis_of.insert(class.clone(), report.millis);
+            suite.methods_of.insert(class.clone(), cases(&report));
+            suite.tests.push(class);
         }
-        suite.tests.sort();
-        suite.failed.sort();
         Ok(suite)
     }
 
     /// Runs the suite under fewest.
     pub(crate) fn under_fewest(
         &self,
-        technique: &str,
+        variant: &Variant,
         collect: &str,
-    ) -> Result<(Duration, Vec<ReportedTest>), BuildError> {
+        leave: Leave,
+    ) -> Result<UnderFewest, BuildError> {
         let report = self.logs.join("report.json");
         let _ = fs::remove_file(&report);
+        let since = SystemTime::now();
         let mut command = Command::new(&self.fewest);
+        if leave == Leave::Nothing {
+            command.arg("shadow");
+        }
+        command.args(["mvn", "--technique", variant.technique.name()]);
+        command.args(["--collect", collect]);
+        if !variant.coarsen.is_empty() {
+            command.args(["--coarsen", &variant.coarsen.to_string()]);
+        }
+        if let Some(entity) = self.entity {
+            command.args(["--entity", entity.name()]);
+        }
         command
-            .args(["mvn", "--technique", technique, "--collect", collect])
             .arg("--report")
             .arg(&report)
             .args(&self.options)
             .arg("--")
             .args(self.common())
             .args(TEST);
-        let time = self.run(command, &format!("{technique}-{collect}"))?;
+        let time = self.run(command, &format!("{}-{collect}", variant.name()))?;
         // A build in which no test was to run has none to report.
-        let tests = match fs::read(&report) {
-            Ok(bytes) => serde_json::from_slice::<Report>(&bytes)?.tests,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        let told: Report = match fs::read(&report) {
+            Ok(bytes) => serde_json::from_slice(&bytes)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Report::default(),
             Err(error) => return Err(files::to("read", &report)(error).into()),
         };
-        Ok((time, tests))
+        let reports = self.reports(since)?;
+        Ok(UnderFewest {
+            millis: time.as_millis() as u64,
+            analysis_millis: told.analysis_millis,
+            tests: told.tests,
+            methods_of: reports
+                .into_iter()
+                .map(|(class, report)| (class, cases(&report)))
+                .collect(),
+        })
+    }
+
+    /// What the build's own reports tell of the test classes that ran since.
+    fn reports(&self, since: SystemTime) -> Result<BTreeMap<String, ClassReport>, BuildError> {
+        let mut folders = Vec::new();
+        report_folders(&self.folder, &mut folders)?;
+        let mut classes = BTreeMap::new();
+        for folder in folders {
+            // File systems keep coarser times than clocks do.
+            let reports = read_reports(&folder, since - Duration::from_secs(1))?;
+            let named = reports.classes.into_iter();
+            classes.extend(named.map(|(class, report)| (class.dotted(), report)));
+        }
+        Ok(classes)
     }
 
     fn plain(&self) -> Command {
@@ -178,6 +243,11 @@ impl Maven {
             log,
         })
     }
+}
+
+fn cases(report: &ClassReport) -> u64 {
+    let cases = report.cases;
+    u64::from(cases.passed + cases.failed + cases.flaky + cases.skipped)
 }
 
 /// A failing test must not keep the tests of later modules from running.

@@ -1,55 +1,19 @@
 //! One walk through a history.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use fewest_model::Outcome;
-use fewest_select::Technique;
+use fewest_run::{OutlookError, StoreReadError};
 use thiserror::Error;
 
 use crate::files::{self, FileError};
 use crate::git::{GitError, Repository};
-use crate::maven::{BuildError, Maven, ReportedTest};
-use crate::mutants::{self, MutantError};
-use crate::results::{self, Line, Revision, Selection, Skipped, Suite};
-
-/// What is to be measured.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// A folder of the user's checkout, in which Maven would be started.
-    pub directory: PathBuf,
-    /// A range as git takes it, or the last so many commits.
-    pub range: Range,
-    pub techniques: Vec<Technique>,
-    /// How often each time is taken; the median counts.
-    pub runs: usize,
-    /// How often the whole suite runs to find unstable tests.
-    pub stability: usize,
-    /// Whether the whole suite runs at all.
-    pub full: bool,
-    /// Whether runs without collection are measured too.
-    pub without_collection: bool,
-    pub mutants: usize,
-    pub seed: u64,
-    pub check: mutants::Check,
-    /// How many JVMs run tests with faults at the same time.
-    pub jobs: usize,
-    /// Go on where a replay into the same folder has ended.
-    pub resume: bool,
-    /// Where the clone, the stores and the results are.
-    pub work: PathBuf,
-    /// This program.
-    pub fewest: PathBuf,
-    pub maven_args: Vec<String>,
-    pub fewest_options: Vec<String>,
-}
-
-#[derive(Clone, Debug)]
-pub enum Range {
-    Commits(String),
-    Last(usize),
-}
+use crate::maven::{BuildError, Maven, ReportedTest, UnderFewest};
+use crate::mutants::MutantError;
+use crate::results::{self, Line, Mode, Revision, Selection, Skipped, Suite};
+use crate::settings::{Range, Settings};
+use crate::variant::Variant;
 
 #[derive(Debug, Error)]
 pub enum ReplayError {
@@ -61,7 +25,11 @@ pub enum ReplayError {
     Build(#[from] BuildError),
     #[error(transparent)]
     Mutants(#[from] MutantError),
-    #[error("no commit is in the range")]
+    #[error(transparent)]
+    Outlook(#[from] OutlookError),
+    #[error("failed to read the store")]
+    Store(#[from] StoreReadError),
+    #[error("no commit is in the range, or none of it touches the paths")]
     NoCommits,
     #[error("`{}` holds the results of another replay; add --resume to go on with it, or name another folder with --work", .0.display())]
     Occupied(PathBuf),
@@ -75,10 +43,10 @@ pub trait Watcher {
 
 /// A walk that can begin.
 pub struct Replay {
-    settings: Settings,
+    pub(crate) settings: Settings,
     user: Repository,
     clone: Repository,
-    maven: Maven,
+    pub(crate) maven: Maven,
 }
 
 impl Replay {
@@ -104,6 +72,7 @@ impl Replay {
             fewest: settings.fewest.clone(),
             args: settings.maven_args.clone(),
             options: settings.fewest_options.clone(),
+            entity: settings.entity,
             logs: settings.work.join("logs"),
         };
         Ok(Self {
@@ -162,11 +131,12 @@ impl Replay {
     }
 
     fn commits(&self) -> Result<Vec<String>, ReplayError> {
+        let paths = &self.settings.paths;
         let commits = match &self.settings.range {
-            Range::Commits(range) => self.user.commits(&[range], &[])?,
+            Range::Commits(range) => self.user.commits(&[range], paths)?,
             Range::Last(count) => {
                 let most = format!("--max-count={count}");
-                self.user.commits(&[&most, "HEAD"], &[])?
+                self.user.commits(&[&most, "HEAD"], paths)?
             }
         };
         if commits.is_empty() {
@@ -191,161 +161,87 @@ impl Replay {
             revision: commit.to_owned(),
             subject: self.user.subject(commit)?,
             first: before.is_none(),
+            mode: self.settings.mode,
             compile_millis: self.maven.compile()?.as_millis() as u64,
             ..Revision::default()
         };
-        if self.settings.full {
-            self.full_suite(&mut revision)?;
-        }
         let after = self.stores(commit);
         files::remove_folder(&after)?;
         files::make_folder(&after)?;
-        for technique in self.in_turn(commit) {
-            let before = before.map(|before| self.stores(before).join(technique.name()));
-            let store = after.join(technique.name());
-            let mut selection = self.select(technique, before.as_deref(), &store)?;
+        let stores = Stores {
+            before: before.map(|before| self.stores(before)),
+            after,
+        };
+        match self.settings.mode {
+            Mode::Exact => self.measure_exactly(&mut revision, &stores)?,
+            Mode::Quick => self.measure_quickly(&mut revision, &stores)?,
+        }
+        self.see_changes(&mut revision, &stores)?;
+        self.compare_orders(&mut revision, &stores)?;
+        for (name, selection) in &mut revision.techniques {
             if let Some(full) = &revision.full {
                 selection.missed = missed(full, &selection.selected, &revision.unstable);
             }
             for test in &selection.missed {
-                watcher.says(&format!("{technique} would have missed {test}"));
+                watcher.says(&format!("{name} would have missed {test}"));
             }
-            revision
-                .techniques
-                .insert(technique.name().to_owned(), selection);
         }
         if self.settings.mutants > 0 {
-            self.plant(commit, &after, watcher)?;
+            self.plant(commit, &stores, watcher)?;
         }
         Ok(revision)
     }
 
-    /// Techniques in another order for each revision, so that none is always
-    /// the one that finds the caches warm.
-    fn in_turn(&self, commit: &str) -> Vec<Technique> {
-        let mut techniques = self.settings.techniques.clone();
-        let turn = commit.bytes().map(usize::from).sum::<usize>();
-        let by = turn % techniques.len().max(1);
-        techniques.rotate_left(by);
-        techniques
+    /// Whether what a variant knows is in a store that it shares with others.
+    pub(crate) fn shares_store(&self, variant: &Variant) -> bool {
+        self.settings.mode == Mode::Quick && !variant.technique.is_static()
     }
 
-    fn full_suite(&self, revision: &mut Revision) -> Result<(), ReplayError> {
-        let times = self.settings.runs.max(self.settings.stability).max(1);
-        let mut suites: Vec<Suite> = Vec::new();
-        for _ in 0..times {
-            suites.push(self.maven.full_suite()?);
+    /// The name of a variant's store.
+    pub(crate) fn store_of(&self, variant: &Variant) -> String {
+        if self.shares_store(variant) {
+            "shared".to_owned()
+        } else {
+            variant.name()
         }
-        revision.unstable = unstable(&suites);
-        let millis = median(suites.iter().map(|suite| suite.millis).collect());
-        let mut suite = suites.swap_remove(0);
-        suite.millis = millis;
-        revision.full = Some(suite);
-        Ok(())
-    }
-
-    /// Runs a technique on what the revision before has left, and keeps what it
-    /// leaves in `after`.
-    fn select(
-        &self,
-        technique: Technique,
-        before: Option<&Path>,
-        after: &Path,
-    ) -> Result<Selection, ReplayError> {
-        let place = self.maven.folder.join(".fewest");
-        let start_over = || {
-            files::remove_folder(&place)?;
-            match before {
-                Some(before) => files::copy_folder(before, &place),
-                None => Ok(()),
-            }
-        };
-        let name = technique.name();
-        let mut without = Vec::new();
-        let mut with = Vec::new();
-        let mut tests = Vec::new();
-        for _ in 0..self.settings.runs.max(1) {
-            if before.is_some() && self.settings.without_collection {
-                start_over()?;
-                let (time, _) = self.maven.under_fewest(name, "off")?;
-                without.push(time.as_millis() as u64);
-            }
-            start_over()?;
-            let (time, reported) = self.maven.under_fewest(name, "now")?;
-            with.push(time.as_millis() as u64);
-            tests = reported;
-        }
-        if !place.exists() {
-            files::make_folder(&place)?;
-        }
-        files::rename(&place, after)?;
-        Ok(selection(tests, median(with), without))
-    }
-
-    fn plant(
-        &self,
-        commit: &str,
-        stores: &Path,
-        watcher: &mut dyn Watcher,
-    ) -> Result<(), ReplayError> {
-        let settings = mutants::Settings {
-            project: self.maven.folder.clone(),
-            stores: self
-                .settings
-                .techniques
-                .iter()
-                .map(|technique| (*technique, stores.join(technique.name())))
-                .collect(),
-            count: self.settings.mutants,
-            seed: self.settings.seed,
-            check: self.settings.check,
-            jobs: self.settings.jobs,
-            work: self.settings.work.join("mutants"),
-            revision: Some(commit.to_owned()),
-        };
-        let path = self.settings.work.join(Self::MUTANTS);
-        let mut killed: BTreeMap<bool, usize> = BTreeMap::new();
-        let result = mutants::run(&settings, |line| {
-            if let mutants::Line::Mutant(mutant) = line {
-                *killed.entry(!mutant.killers.is_empty()).or_default() += 1;
-                for (technique, missed) in &mutant.missed {
-                    if !missed.is_empty() {
-                        let count = missed.len();
-                        let words = &mutant.words;
-                        watcher.says(&format!("{technique} misses {count} of “{words}”"));
-                    }
-                }
-            }
-            Ok(results::append(&path, line)?)
-        });
-        let (dead, alive) = (
-            killed.get(&true).copied().unwrap_or(0),
-            killed.get(&false).copied().unwrap_or(0),
-        );
-        match result {
-            Err(MutantError::NoTests) => watcher.says("no test to plant mutants for"),
-            result => result?,
-        }
-        watcher.says(&format!("{dead} mutants killed, {alive} survived"));
-        Ok(())
     }
 }
 
-fn selection(tests: Vec<ReportedTest>, aec_millis: u64, without: Vec<u64>) -> Selection {
-    let mut selection = Selection {
-        tests: tests.len(),
-        aec_millis,
-        ae_millis: (!without.is_empty()).then(|| median(without)),
-        ..Selection::default()
-    };
-    for test in tests.into_iter().filter(|test| test.verdict == "run") {
-        selection.test_millis += test.millis.unwrap_or(0);
-        if matches!(test.outcome, Some(Outcome::Failed | Outcome::Unfinished)) {
-            selection.failed.push(test.test.clone());
-        }
-        selection.selected.push(test.test);
+/// What is known before a revision and after it, a store for each name.
+pub(crate) struct Stores {
+    before: Option<PathBuf>,
+    after: PathBuf,
+}
+
+impl Stores {
+    pub(crate) fn before(&self, name: &str) -> Option<PathBuf> {
+        self.before.as_ref().map(|before| before.join(name))
     }
-    selection
+
+    pub(crate) fn after(&self, name: &str) -> PathBuf {
+        self.after.join(name)
+    }
+}
+
+/// What a build under fewest ran.
+pub(crate) fn selection(run: &UnderFewest) -> Selection {
+    let names = |tests: BTreeSet<&str>| tests.into_iter().map(str::to_owned).collect();
+    let ran = || run.tests.iter().filter(|test| test.ran());
+    let all: BTreeSet<&str> = run.tests.iter().map(ReportedTest::class).collect();
+    let selected: BTreeSet<&str> = ran().map(ReportedTest::class).collect();
+    let failed = ran().filter(|test| test.failed());
+    Selection {
+        tests: all.len(),
+        methods: selected
+            .iter()
+            .filter_map(|class| run.methods_of.get(*class))
+            .sum(),
+        analysis_millis: run.analysis_millis,
+        test_millis: ran().filter_map(|test| test.millis).sum(),
+        failed: names(failed.map(ReportedTest::class).collect()),
+        selected: names(selected),
+        ..Selection::default()
+    }
 }
 
 /// The failing tests that were left out, but for those that fail by chance.
@@ -358,7 +254,7 @@ fn missed(full: &Suite, selected: &[String], unstable: &[String]) -> Vec<String>
 }
 
 /// The tests that failed in some of the runs, but not in all.
-fn unstable(suites: &[Suite]) -> Vec<String> {
+pub(crate) fn unstable(suites: &[Suite]) -> Vec<String> {
     let all: BTreeSet<&String> = suites.iter().flat_map(|suite| &suite.failed).collect();
     all.into_iter()
         .filter(|test| suites.iter().any(|suite| !suite.failed.contains(test)))
@@ -366,7 +262,7 @@ fn unstable(suites: &[Suite]) -> Vec<String> {
         .collect()
 }
 
-fn median(mut values: Vec<u64>) -> u64 {
+pub(crate) fn median(mut values: Vec<u64>) -> u64 {
     values.sort_unstable();
     match values.len() {
         0 => 0,

@@ -34,6 +34,19 @@ pub struct Skipped {
     pub why: String,
 }
 
+/// How selections and times were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Every technique ran by itself, with its own store.
+    #[default]
+    Exact,
+    /// The whole suite ran once and was recorded. What techniques that watch
+    /// would have run was asked of one store for all, and their times follow
+    /// from what each test took.
+    Quick,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Revision {
@@ -41,11 +54,17 @@ pub struct Revision {
     pub subject: String,
     /// Whether it is the first one, on which all stores are empty.
     pub first: bool,
+    #[serde(default)]
+    pub mode: Mode,
     pub compile_millis: u64,
-    /// The whole suite without fewest; none if it was not asked for.
+    /// The whole suite; none if it was not asked for.
     pub full: Option<Suite>,
     /// Test classes that did not end the same way each time.
     pub unstable: Vec<String>,
+    /// How many changes of each type there are since the revision before, in
+    /// classes that tests use.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub changes: BTreeMap<String, usize>,
     pub techniques: BTreeMap<String, Selection>,
 }
 
@@ -53,13 +72,20 @@ pub struct Revision {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Suite {
-    /// From the start of the build tool to its end; the median of all runs.
+    /// From the start of the build tool to its end; the median of all runs. In
+    /// quick mode tests were watched meanwhile.
     pub millis: u64,
     /// What the tests took by the build's reports.
     pub test_millis: u64,
     pub methods: u64,
     pub tests: Vec<String>,
     pub failed: Vec<String>,
+    /// What each test class took, for estimates.
+    #[serde(skip)]
+    pub(crate) millis_of: BTreeMap<String, u64>,
+    /// How many test methods each test class has.
+    #[serde(skip)]
+    pub(crate) methods_of: BTreeMap<String, u64>,
 }
 
 /// What one technique made of a revision.
@@ -69,6 +95,15 @@ pub struct Selection {
     /// How many test classes there are.
     pub tests: usize,
     pub selected: Vec<String>,
+    /// How many test methods ran.
+    #[serde(default)]
+    pub methods: u64,
+    /// From the request of the build to the answer.
+    #[serde(default)]
+    pub analysis_millis: Option<u64>,
+    /// Whether the times are estimates from what each test took.
+    #[serde(default)]
+    pub estimated: bool,
     /// Analysis, execution and collection: the whole build under fewest, the
     /// median of all runs.
     pub aec_millis: u64,
@@ -79,6 +114,22 @@ pub struct Selection {
     pub failed: Vec<String>,
     /// Test classes that fail in the whole suite and were left out.
     pub missed: Vec<String>,
+    /// How early each order would have shown a failure; only where there was
+    /// one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub orders: BTreeMap<String, OrderResult>,
+}
+
+/// How early an order of the selected tests shows what is broken. Shares are
+/// of the whole suite.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderResult {
+    pub first_failure_millis: u64,
+    /// Time to the first failure as a share of the suite's run time.
+    pub first_failure: f64,
+    pub apfd: f64,
+    pub apfd_by_cost: f64,
 }
 
 impl Selection {

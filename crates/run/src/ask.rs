@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use fewest_agent::Config;
 use fewest_build::{FORMAT, TaskAnswer, TaskFileError, TaskRequest};
@@ -45,6 +46,7 @@ pub enum AskError {
 
 /// Answers the request in a task folder.
 pub fn ask(task_folder: &Path) -> Result<(), AskError> {
+    let started = Instant::now();
     let request = TaskRequest::read(task_folder)?;
     let run = task_folder
         .parent()
@@ -106,6 +108,7 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
         path: task_folder.to_owned(),
         source,
     };
+    plan.analysis_millis = Some(started.elapsed().as_millis() as u64);
     plan.write(task_folder).map_err(write)?;
     let jvm_args = if settings.collect && !settings.technique.is_static() {
         vec![agent_argument(task_folder, &settings).map_err(write)?]
@@ -250,6 +253,7 @@ fn make_plan(judged: &[Judged], snapshot: &Snapshot, variables: BTreeMap<String,
         class_path: class_path_print(snapshot).to_string(),
         entries: Some(snapshot.entries().map(Path::to_owned).collect()),
         variables: Some(variables),
+        analysis_millis: None,
     }
 }
 

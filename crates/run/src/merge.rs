@@ -75,6 +75,8 @@ pub struct Merged {
     pub notice: Option<Notice>,
     /// Why there are fewer records than tests, in words.
     pub warnings: Vec<String>,
+    /// How long it took to decide what runs, all tasks together.
+    pub analysis_millis: u64,
 }
 
 /// The doubt about tests that ran without the agent because the user wants it.
@@ -170,6 +172,8 @@ pub fn merge_telling(
         }
         tasks.push(task);
     }
+    let decided = tasks.iter().filter_map(|task| task.plan.analysis_millis);
+    merged.analysis_millis = decided.sum();
     let followed = tasks.iter().filter_map(Task::order_was_followed).min();
     let mut writer = store.write()?;
     let number = writer.begin_run(&NewRun {

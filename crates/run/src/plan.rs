@@ -30,6 +30,9 @@ pub struct Plan {
     /// some, which the process that keeps the records does not see.
     #[serde(default)]
     pub variables: Option<BTreeMap<String, String>>,
+    /// How long it took to decide.
+    #[serde(default)]
+    pub analysis_millis: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -603,6 +603,7 @@ impl<'a> Build<'a> {
             "shadow": self.shadow,
             "interrupted": launched.interrupted_by.is_some(),
             "order": merged.order,
+            "analysisMillis": merged.analysis_millis,
             "tests": merged.tests,
             "whole": summary::whole_by_reason(merged),
             "warnings": merged.warnings,

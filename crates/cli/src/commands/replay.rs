@@ -8,11 +8,13 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use fewest_model::Fingerprint;
 use fewest_replay::mutants::{self, Check};
-use fewest_replay::{Range, Replay, Settings, Watcher, orders, tables};
-use fewest_run::cache_folder;
-use fewest_select::Technique;
+use fewest_replay::results::{self, Line, Mode};
+use fewest_replay::{Range, Replay, Settings, Variant, Watcher, each_type, orders, tables};
+use fewest_run::{Coarsening, OrderBy, cache_folder};
+use fewest_select::{Entity, Technique};
 use serde_json::json;
 
+use super::build::order_by;
 use crate::output;
 use crate::screen::Screen;
 
@@ -26,8 +28,10 @@ use crate::screen::Screen;
 ///     fewest replay --last 20
 ///     fewest replay --techniques file,hybrid v1.4..v1.5 -- -Drat.skip
 ///     fewest replay --last 1 --mutants 50
+///     fewest replay --quick --path src --techniques file,hybrid --coarsen each
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(crate) struct ReplayArgs {
     /// Revisions, as git takes them: `v1.4..v1.5`.
     #[arg(value_name = "RANGE", conflicts_with = "last")]
@@ -35,6 +39,16 @@ pub(crate) struct ReplayArgs {
     /// The last so many revisions.
     #[arg(long, value_name = "COUNT", default_value_t = 50)]
     last: usize,
+    /// Only revisions that touch a path, from the root of the repository; can be
+    /// given more than once. The others are passed over, and what they change
+    /// counts for the next one.
+    #[arg(long = "path", value_name = "PATH")]
+    paths: Vec<String>,
+    /// Run the whole suite of each revision once, recorded, and tell from that
+    /// what techniques that watch would have run and how long it would have
+    /// taken. Static techniques still run by themselves.
+    #[arg(long, conflicts_with_all = ["no_full", "no_ae", "runs"])]
+    quick: bool,
     /// The techniques to compare.
     #[arg(
         long,
@@ -43,6 +57,17 @@ pub(crate) struct ReplayArgs {
         default_value = "file,hybrid"
     )]
     techniques: Vec<Technique>,
+    /// What is left out or run as one: class or method.
+    #[arg(long, value_name = "NAME")]
+    entity: Option<Entity>,
+    /// Also measure the techniques that look at methods with changes that count
+    /// for the whole class, as `CIM` or `AIM,DIM`; can be given more than once.
+    /// `each` stands for all twelve types, one after the other.
+    #[arg(long, value_name = "TYPES")]
+    coarsen: Vec<String>,
+    /// Orders to compare where tests fail, as `smart,fast-pw,none`.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = order_by)]
+    order: Vec<OrderBy>,
     /// How often each time is taken; the median counts.
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     runs: usize,
@@ -74,12 +99,15 @@ pub(crate) struct ReplayArgs {
     /// each order of the tests finds them.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["range", "resume"])]
     orders: Vec<PathBuf>,
-    /// An option to hand to every `fewest mvn`, as `--with=--entity=method`.
+    /// An option to hand to every `fewest mvn`, as `--with=--order=quick`.
     #[arg(long = "with", value_name = "OPTION", allow_hyphen_values = true)]
     with: Vec<String>,
     /// Go on where an earlier replay has ended.
     #[arg(long)]
     resume: bool,
+    /// Print the results that there are, and measure nothing.
+    #[arg(long)]
+    show: bool,
     /// Where the clone, the stores and the results go [default: a folder of the
     /// user's cache].
     #[arg(long, value_name = "FOLDER")]
@@ -112,12 +140,20 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
         Some(work) => std::path::absolute(work)?,
         None => default_work(&directory),
     };
+    if args.show {
+        let lines = results::read(&work.join(Replay::RESULTS))?;
+        return print(&lines, args.format);
+    }
     let settings = Settings {
         range: match &args.range {
             Some(range) => Range::Commits(range.clone()),
             None => Range::Last(args.last),
         },
-        techniques: args.techniques.clone(),
+        paths: args.paths.clone(),
+        mode: if args.quick { Mode::Quick } else { Mode::Exact },
+        variants: Variant::all(&args.techniques, &coarsenings(&args.coarsen)?),
+        entity: args.entity,
+        orders: args.order.clone(),
         runs: args.runs,
         stability: args.stability,
         full: !args.no_full,
@@ -138,12 +174,18 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
     progress
         .0
         .say(&format!("results are in `{}`", work.display()));
-    match args.format {
-        Format::Md => output::print(&tables::markdown(&lines))?,
-        Format::Csv => output::print(&tables::csv(&lines))?,
+    print(&lines, args.format)
+}
+
+fn print(lines: &[Line], format: Format) -> Result<ExitCode> {
+    match format {
+        Format::Md => output::print(&tables::markdown(lines))?,
+        Format::Csv => output::print(&tables::csv(lines))?,
         Format::Json => output::print_json(&json!({
             "format": 1,
-            "totals": tables::totals(&lines),
+            "totals": tables::totals(lines),
+            "changeTypes": tables::change_types(lines),
+            "orders": tables::orders(lines),
             "lines": lines,
         }))?,
     }
@@ -163,6 +205,17 @@ fn compare_orders(args: &ReplayArgs) -> Result<ExitCode> {
         Format::Md | Format::Csv => output::print(&orders::markdown(&comparison))?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn coarsenings(texts: &[String]) -> Result<Vec<Coarsening>> {
+    let mut all = Vec::new();
+    for text in texts {
+        match text.as_str() {
+            "each" => all.extend(each_type()),
+            _ => all.push(text.parse()?),
+        }
+    }
+    Ok(all)
 }
 
 /// One folder for each project.

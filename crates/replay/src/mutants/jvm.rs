@@ -213,6 +213,74 @@ fn read(said: &str) -> Vec<Ended> {
 mod tests {
     use super::*;
 
+    /// A program in the place of the JVM, for which a class `Hang` never ends
+    /// and a class `Crash` is its end.
+    const JAVA: &str = r#"#!/bin/sh
+        for last; do list=$results; results=$last; done
+        while read -r name || [ -n "$name" ]; do
+            echo "start $name" >> "$results"
+            case $name in
+                Hang) exec sleep 600 ;;
+                Crash) exit 1 ;;
+                Fail) echo "end $name 5 1 1" >> "$results" ;;
+                *) echo "end $name 5 1 0" >> "$results" ;;
+            esac
+        done < "$list"
+        echo done >> "$results"
+    "#;
+
+    fn jvm(folder: &Path) -> Jvm {
+        use std::os::unix::fs::PermissionsExt;
+        fs::create_dir(folder.join("bin")).unwrap();
+        let java = folder.join("bin/java");
+        fs::write(&java, JAVA).unwrap();
+        fs::set_permissions(&java, fs::Permissions::from_mode(0o755)).unwrap();
+        let request = TaskRequest {
+            format: fewest_build::FORMAT,
+            module: String::new(),
+            task: "exec".into(),
+            basedir: folder.to_owned(),
+            classpath: Vec::new(),
+            test_classes: None,
+            test_sources: Vec::new(),
+            run_all: None,
+            reports: None,
+            started_at: 1,
+            java_home: Some(folder.to_owned()),
+            jvm_args: Vec::new(),
+            system_properties: std::collections::BTreeMap::new(),
+            environment: std::collections::BTreeMap::new(),
+            settings: std::collections::BTreeMap::new(),
+        };
+        let runner = Runner {
+            class_path: Vec::new(),
+        };
+        Jvm::new(&request, &runner)
+    }
+
+    #[test]
+    fn what_hangs_or_ends_its_jvm_is_told_and_the_rest_runs_in_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let jobs = ["Good", "Hang", "Fail", "Crash", "Good"].map(|name| Job {
+            name: name.to_owned(),
+            limit: Duration::from_secs(1),
+        });
+        let ended = jvm(folder.path())
+            .run(&jobs, &Desk::new(folder.path()))
+            .unwrap();
+        let outcomes: Vec<Outcome> = ended.iter().map(|ended| ended.outcome).collect();
+        assert_eq!(
+            outcomes,
+            [
+                Outcome::Passed,
+                Outcome::TimedOut,
+                Outcome::Failed,
+                Outcome::Crashed,
+                Outcome::Passed
+            ]
+        );
+    }
+
     #[test]
     fn results_are_read_as_far_as_they_are_written() {
         let said = "start a.B\nend a.B 12 3 0\nstart a.C\nend a.C 4 1 1\nstart a.D\nend a.D 5";

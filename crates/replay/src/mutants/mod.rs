@@ -30,11 +30,11 @@ use fewest_classfile::read::ClassFile;
 use fewest_model::ClassName;
 use fewest_order::Signature;
 use fewest_run::{Outlook, OutlookError, Project, Standing};
-use fewest_select::Technique;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::files::{self, FileError};
+use crate::variant::Variant;
 use jvm::{Desk, Outcome};
 pub use pick::Candidate;
 use suite::Suite;
@@ -46,8 +46,9 @@ pub struct Settings {
     /// The compiled project. Class files in it are replaced for a moment, so it
     /// must be nobody's checkout.
     pub project: PathBuf,
-    /// A store with records of the present classes for each technique.
-    pub stores: Vec<(Technique, PathBuf)>,
+    /// A store with records of the present classes for each technique; several
+    /// may share one.
+    pub stores: Vec<(Variant, PathBuf)>,
     pub count: usize,
     pub seed: u64,
     pub check: Check,
@@ -213,13 +214,13 @@ pub fn run(
     let (suite, set_aside) = suite_of(settings, &workers)?;
     let candidates = pick::candidates(&suite)?;
     let total = candidates.len();
-    let picked = pick::spread(candidates, settings.count, settings.seed);
+    let picked = pick::pick(candidates, settings.count, settings.seed);
     tell(&Line::Suite {
         format: FORMAT,
         revision: settings.revision.clone(),
         seed: settings.seed,
         check: settings.check,
-        techniques: settings.stores.iter().map(|(t, _)| t.to_string()).collect(),
+        techniques: settings.stores.iter().map(|(v, _)| v.name()).collect(),
         tests: suite.tests.iter().map(suite::Test::line).collect(),
         set_aside,
         candidates: total,
@@ -232,11 +233,42 @@ pub fn run(
     )
 }
 
+/// Drops what a file of results says of a revision: a run that was cut short
+/// begins again.
+pub(crate) fn forget(path: &Path, revision: &str) -> Result<(), FileError> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let text = fs::read_to_string(path).map_err(files::to("read", path))?;
+    let kept = without(&text, revision);
+    if kept.len() < text.len() {
+        let beside = path.with_extension("jsonl.new");
+        files::write(&beside, kept)?;
+        files::rename(&beside, path)?;
+    }
+    Ok(())
+}
+
+/// Mutants stand behind the suite that they belong to. A line that was cut
+/// short is dropped with its revision, since nothing follows it there.
+fn without(text: &str, revision: &str) -> String {
+    let mut forgotten = false;
+    let mut kept = String::new();
+    for line in text.split_inclusive('\n') {
+        if let Ok(Line::Suite { revision: of, .. }) = serde_json::from_str(line) {
+            forgotten = of.as_deref() == Some(revision);
+        }
+        if !forgotten {
+            kept.push_str(line);
+        }
+    }
+    kept
+}
+
 fn suite_of(settings: &Settings, workers: &Workers) -> Result<(Suite, Vec<SetAside>), MutantError> {
-    let (technique, store) = settings.stores.first().ok_or(MutantError::NoTests)?;
+    let (variant, store) = settings.stores.first().ok_or(MutantError::NoTests)?;
     let (outlook, standings) = with_store(settings, store, || {
-        let project = Project::at(&settings.project);
-        let outlook = Outlook::open(project, Some(*technique), None)?;
+        let outlook = outlook(settings, variant)?;
         let standings = outlook.standings()?;
         Ok((outlook, standings))
     })?;
@@ -311,14 +343,13 @@ fn ask_techniques(
     suite: &Suite,
     line: &mut MutantLine,
 ) -> Result<(), MutantError> {
-    for (technique, store) in &settings.stores {
+    for (variant, store) in &settings.stores {
         let standings = with_store(settings, store, || {
-            let project = Project::at(&settings.project);
-            Ok(Outlook::open(project, Some(*technique), None)?.standings()?)
+            Ok(outlook(settings, variant)?.standings()?)
         })?;
         let (selected, uses) = selected(standings, suite);
-        line.selected.insert(technique.to_string(), selected);
-        line.uses.insert(technique.to_string(), uses);
+        line.selected.insert(variant.name(), selected);
+        line.uses.insert(variant.name(), uses);
     }
     Ok(())
 }
@@ -354,6 +385,12 @@ fn judge(
             .insert(technique.clone(), missed.copied().collect());
     }
     Ok(())
+}
+
+fn outlook(settings: &Settings, variant: &Variant) -> Result<Outlook, MutantError> {
+    let project = Project::at(&settings.project);
+    let outlook = Outlook::open(project, Some(variant.technique), None)?;
+    Ok(outlook.coarsened(Some(variant.coarsen.clone())))
 }
 
 /// What a technique would run now, and why. A test that it does not know would
@@ -400,4 +437,38 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let beside = path.with_extension("class.new");
     files::write(&beside, bytes)?;
     fs::rename(&beside, path).map_err(files::to("replace", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn suite(revision: &str) -> String {
+        let line = Line::Suite {
+            format: FORMAT,
+            revision: Some(revision.to_owned()),
+            seed: 1,
+            check: Check::Loaded,
+            techniques: Vec::new(),
+            tests: Vec::new(),
+            set_aside: Vec::new(),
+            candidates: 0,
+        };
+        serde_json::to_string(&line).unwrap() + "\n"
+    }
+
+    #[test]
+    fn a_revision_that_was_cut_short_is_forgotten_and_others_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mutants.jsonl");
+        forget(&path, "two").unwrap();
+        assert!(!path.exists());
+        let one = suite("one") + "{\"kind\":\"mutant\",\"id\":\"a\"}\n";
+        let two = suite("two") + "{\"kind\":\"mutant\",\"id\":\"b\"}\n{\"kind\":\"mut";
+        fs::write(&path, format!("{one}{two}")).unwrap();
+        forget(&path, "three").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("{one}{two}"));
+        forget(&path, "two").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), one);
+    }
 }

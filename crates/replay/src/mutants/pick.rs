@@ -85,18 +85,29 @@ pub(super) fn class_files(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
     Ok(found)
 }
 
-/// So many of the mutants, the same for the same seed. One class after the
-/// other has its turn, and within a class one operator after the other, so
-/// that neither long classes nor common operators crowd out the rest.
-pub(super) fn spread(all: Vec<Candidate>, count: usize, seed: u64) -> Vec<Candidate> {
+/// So many of the mutants, the same for the same seed.
+pub(super) fn pick(all: Vec<Candidate>, count: usize, seed: u64) -> Vec<Candidate> {
+    let key = |one: &Candidate| (one.mutant.class.clone(), one.mutant.operator);
+    spread(all, key, count, seed)
+}
+
+/// One class after the other has its turn, and within a class one operator
+/// after the other, so that neither long classes nor common operators crowd out
+/// the rest.
+fn spread<T>(
+    all: Vec<T>,
+    key: impl Fn(&T) -> (ClassName, Operator),
+    count: usize,
+    seed: u64,
+) -> Vec<T> {
     let mut random = Random::new(seed);
-    let mut by_class: BTreeMap<ClassName, BTreeMap<Operator, Vec<Candidate>>> = BTreeMap::new();
-    for candidate in all {
-        let operators = by_class.entry(candidate.mutant.class.clone()).or_default();
-        let mutants = operators.entry(candidate.mutant.operator).or_default();
-        mutants.push(candidate);
+    let mut by_class: BTreeMap<ClassName, BTreeMap<Operator, Vec<T>>> = BTreeMap::new();
+    for one in all {
+        let (class, operator) = key(&one);
+        let operators = by_class.entry(class).or_default();
+        operators.entry(operator).or_default().push(one);
     }
-    let mut queues: Vec<Vec<Candidate>> = by_class
+    let mut queues: Vec<Vec<T>> = by_class
         .into_values()
         .map(|operators| {
             in_turns(
@@ -119,7 +130,7 @@ pub(super) fn spread(all: Vec<Candidate>, count: usize, seed: u64) -> Vec<Candid
 }
 
 /// One of each group after the other, the last first.
-fn in_turns(groups: Vec<Vec<Candidate>>, random: &mut Random) -> Vec<Candidate> {
+fn in_turns<T>(groups: Vec<Vec<T>>, random: &mut Random) -> Vec<T> {
     let mut groups: Vec<_> = groups
         .into_iter()
         .map(|group| shuffled(group, random))
@@ -140,4 +151,61 @@ fn shuffled<T>(mut values: Vec<T>, random: &mut Random) -> Vec<T> {
         values.swap(last, random.below(last + 1));
     }
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    type Fault = (&'static str, Operator, usize);
+
+    /// One long class with many faults of a common operator, and short ones.
+    fn all() -> Vec<Fault> {
+        let long = (0..50).map(|number| ("Long", Operator::Constant, number));
+        let rare = (0..2).map(|number| ("Long", Operator::Return, number));
+        let short = ["A", "B", "C"].map(|class| (class, Operator::Call, 0));
+        long.chain(rare).chain(short).collect()
+    }
+
+    fn picked(count: usize, seed: u64) -> Vec<Fault> {
+        spread(
+            all(),
+            |(class, operator, _)| ((*class).into(), *operator),
+            count,
+            seed,
+        )
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_mutants_and_another_one_others() {
+        assert_eq!(picked(8, 1), picked(8, 1));
+        assert_ne!(picked(8, 1), picked(8, 2));
+    }
+
+    #[test]
+    fn every_class_has_its_turn_before_a_long_one_has_its_second() {
+        for seed in 0..20 {
+            let picked = picked(4, seed);
+            let classes: BTreeSet<&str> = picked.iter().map(|fault| fault.0).collect();
+            assert_eq!(classes.len(), 4, "{picked:?}");
+        }
+    }
+
+    #[test]
+    fn a_rare_operator_has_its_turns_beside_a_common_one() {
+        for seed in 0..20 {
+            // The short classes have one each, so four are of the long one.
+            let picked = picked(7, seed);
+            let rare = picked.iter().filter(|fault| fault.1 == Operator::Return);
+            assert_eq!(rare.count(), 2, "{picked:?}");
+        }
+    }
+
+    #[test]
+    fn no_more_are_picked_than_there_are_and_none_twice() {
+        let picked = picked(1000, 3);
+        let different: BTreeSet<&Fault> = picked.iter().collect();
+        assert_eq!((picked.len(), different.len()), (55, 55));
+    }
 }
