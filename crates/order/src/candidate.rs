@@ -15,8 +15,8 @@ pub struct Candidate<'a> {
     /// How long it took last time, if it ever ran.
     pub duration: Option<Duration>,
     pub history: History,
-    /// What it uses, if it has a record. A test without one is new, and counts
-    /// as one that uses nothing but changed code.
+    /// What it uses, if it has a record. A test without one that never ran is
+    /// new, and counts as one that uses nothing but changed code.
     pub uses: Option<Uses<'a>>,
     /// The signature of its code, [`Signature::EMPTY`] if that is unknown.
     pub signature: Signature,

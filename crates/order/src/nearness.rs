@@ -24,6 +24,13 @@ impl Nearness {
         suspicion: 1.0,
     };
 
+    /// A test that ran before and left no record may use anything.
+    const OF_UNKNOWN: Self = Self {
+        rarest: None,
+        share: 0.0,
+        suspicion: 0.0,
+    };
+
     /// Tests that use a changed element before those that use none, then by
     /// the rarest changed element, then by the share that has changed.
     pub(crate) fn nearer_first(one: &Self, other: &Self) -> Ordering {
@@ -38,11 +45,10 @@ impl Nearness {
         let users = Users::of(candidates);
         candidates
             .iter()
-            .map(|candidate| {
-                candidate
-                    .uses
-                    .as_ref()
-                    .map_or(Self::OF_NEW, |uses| users.nearness(uses))
+            .map(|candidate| match &candidate.uses {
+                Some(known) => users.nearness(known),
+                None if candidate.history.runs == 0 => Self::OF_NEW,
+                None => Self::OF_UNKNOWN,
             })
             .collect()
     }
@@ -102,7 +108,10 @@ fn attention(uses: &Uses) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use fewest_model::Outcome::Passed;
+
     use super::*;
+    use crate::History;
 
     fn candidate(changed: &[u32], total: usize) -> Candidate<'_> {
         Candidate {
@@ -127,6 +136,17 @@ mod tests {
         ]);
         let suspicion: Vec<f64> = nearness.iter().map(|nearness| nearness.suspicion).collect();
         assert_eq!(suspicion, [0.75, 1.25, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_test_that_ran_before_without_a_record_is_not_new() {
+        let ran = Candidate {
+            history: History::of([Passed]),
+            ..Candidate::default()
+        };
+        let nearness = Nearness::of(&[candidate(&[7], 4), ran]);
+        assert!(nearness[0].suspicion > nearness[1].suspicion);
+        assert!(Nearness::nearer_first(&nearness[0], &nearness[1]).is_lt());
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use fewest_model::ClassName;
-use fewest_order::{Candidate, Signature, Uses, is_named_after, select_then_order};
+use fewest_model::{ClassName, Outcome};
+use fewest_order::{Candidate, History, Signature, Uses, is_named_after, select_then_order};
 
 use super::Approach;
 use crate::mutants::{Line, MutantLine, UsesOfTest};
@@ -78,6 +78,8 @@ impl Fault {
             .map(|(duration, signature)| Candidate {
                 duration: Some(*duration),
                 signature: *signature,
+                // Each was seen to pass before the fault was there.
+                history: History::of([Outcome::Passed]),
                 ..Candidate::default()
             })
             .collect();
