@@ -74,7 +74,7 @@ impl<'a> SnapshotClasses<'a> {
 
     fn method_facts(&self, references: MethodReferences, state: &StateUse) -> MethodFacts {
         let field = |member: &MemberUse| StaticField {
-            class: member.owner.clone(),
+            class: self.snapshot.field_owner(&member.owner, &member.member),
             name: member.member.name.clone(),
         };
         MethodFacts {

@@ -103,7 +103,7 @@ impl Checkout {
         for file in fs::read_dir(self.path("src/p")).unwrap() {
             let path = file.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if name.ends_with(".java") {
+            if path.extension().is_some_and(|end| end == "java") {
                 let text = fs::read_to_string(&path).unwrap();
                 sources = sources.source(format!("p/{name}"), text);
             }

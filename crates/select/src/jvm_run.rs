@@ -1,10 +1,12 @@
 //! What happened in one JVM, by test.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use fewest_model::{ClassName, MethodKey, Outcome};
 use fewest_trace::{ClassEntry, Event, Jvm, Thing, Trace, Uses};
+
+use crate::uses::StaticField;
 
 /// The trace of a JVM, sorted by test.
 #[derive(Debug, Default)]
@@ -26,6 +28,8 @@ pub struct JvmRun {
     things: HashMap<u32, Thing>,
     /// The place of each window's test in `tests`, and of its method there.
     windows: HashMap<u32, (usize, Option<usize>)>,
+    /// The static fields that were watched since their classes were there.
+    watched: HashSet<StaticField>,
 }
 
 /// One test class in one JVM.
@@ -50,6 +54,9 @@ pub struct TestRun {
     pub parallel: bool,
     pub(crate) shared: Numbers,
     shared_doubts: Vec<String>,
+    /// For each of its windows the static fields that were not as before when
+    /// it closed, where that is known.
+    left: Vec<Option<BTreeSet<StaticField>>>,
 }
 
 /// One method of a test class in one JVM.
@@ -81,6 +88,7 @@ impl TestRun {
             parallel: false,
             shared: Numbers::default(),
             shared_doubts: Vec::new(),
+            left: Vec::new(),
         }
     }
 
@@ -217,6 +225,9 @@ impl JvmRun {
                     && windows
                         .values()
                         .any(|other| !other.closed && other.test == test && other.method.is_some());
+                if method.is_none() {
+                    self.tests[test].left.push(None);
+                }
                 self.windows.insert(open.window, (test, method));
                 windows.insert(
                     open.window,
@@ -279,6 +290,23 @@ impl JvmRun {
                     self.tests[window.test].add_doubt(window.method, why);
                 }
             }
+            Event::Watched { class, fields } => {
+                let fields = fields.into_iter().map(|name| StaticField {
+                    class: class.clone(),
+                    name,
+                });
+                self.watched.extend(fields);
+            }
+            Event::Left { window, fields } => {
+                let fields = fields.into_iter();
+                let fields = fields.map(|(class, name)| StaticField { class, name });
+                // The window was the only one, so it is the last of its test.
+                if let Some((test, None)) = self.windows.get(&window)
+                    && let Some(left) = self.tests[*test].left.last_mut()
+                {
+                    *left = Some(fields.collect());
+                }
+            }
             Event::End { unseen } => {
                 self.doubts.extend(
                     unseen
@@ -322,6 +350,15 @@ impl JvmRun {
     /// The class and method of a probe.
     pub(crate) fn method(&self, probe: u32) -> Option<(&ClassName, &MethodKey)> {
         self.place(probe).map(|place| (place.class, place.method))
+    }
+
+    /// Whether a static field was, whenever the test ended, as it was when the
+    /// test began.
+    pub(crate) fn is_kept(&self, test: &TestRun, field: &StaticField) -> bool {
+        let is_left = |left: &Option<BTreeSet<StaticField>>| {
+            left.as_ref().is_none_or(|left| left.contains(field))
+        };
+        self.watched.contains(field) && !test.left.iter().any(is_left)
     }
 
     /// The place in [`JvmRun::tests`] of the test that a window belongs to.
@@ -429,6 +466,34 @@ mod tests {
         assert_eq!(run(start.clone()).tests[0].doubts.len(), 1);
         let followed = start.into_iter().chain([late]).collect();
         assert!(run(followed).tests[0].doubts.is_empty());
+    }
+
+    #[test]
+    fn a_field_is_kept_if_each_window_of_the_test_says_so() {
+        let field = || StaticField {
+            class: "p/A".into(),
+            name: "field".into(),
+        };
+        let watched = Event::Watched {
+            class: "p/A".into(),
+            fields: vec!["field".into()],
+        };
+        let left = |window, fields: &[StaticField]| Event::Left {
+            window,
+            fields: fields.iter().cloned().map(|f| (f.class, f.name)).collect(),
+        };
+        let is_kept = |more: Vec<Event>| {
+            let mut events = vec![opened(0, "ATest"), closed(0, Outcome::Passed, false)];
+            events.extend(more);
+            let run = run(events);
+            run.is_kept(&run.tests[0], &field())
+        };
+        assert!(is_kept(vec![watched.clone(), left(0, &[])]));
+        assert!(!is_kept(vec![watched.clone(), left(0, &[field()])]));
+        assert!(!is_kept(vec![watched.clone()]));
+        assert!(!is_kept(vec![left(0, &[])]));
+        let again = opened(1, "ATest");
+        assert!(!is_kept(vec![watched, left(0, &[]), again]));
     }
 
     #[test]

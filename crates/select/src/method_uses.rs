@@ -161,11 +161,20 @@ impl<'a, C: Classes> Parts<'a, C> {
     /// Lets a unit inherit from those before it, and adds it to them.
     fn add(&mut self, test: usize, mut unit: Unit) -> usize {
         unit.test = test;
+        // What a test sets back when it ends its own methods can still see.
+        let is_left = |field: &StaticField, writer: usize| {
+            let writer = self.units[writer].test;
+            writer == test || !self.run.is_kept(&self.run.tests[writer], field)
+        };
         let read = unit.reads.iter();
-        let written = read.filter_map(|field| self.writers.get(field));
+        let written = read.filter_map(|field| Some((field, self.writers.get(field)?)));
+        let written = written.flat_map(|(field, writers)| {
+            let writers = writers.iter();
+            writers.filter(move |writer| is_left(field, **writer))
+        });
         let found = unit.left.read();
-        let changed = found.filter_map(|field| self.changers.get(field));
-        let mut earlier: BTreeSet<usize> = written.chain(changed).flatten().copied().collect();
+        let changed = found.filter_map(|field| self.changers.get(field)).flatten();
+        let mut earlier: BTreeSet<usize> = written.chain(changed).copied().collect();
         earlier.extend((0..self.units.len()).filter(|&index| {
             let other = &self.units[index];
             other.test == test && !other.objects.is_disjoint(&unit.objects)

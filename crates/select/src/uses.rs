@@ -62,7 +62,7 @@ pub enum Held {
     Object(ClassName),
 }
 
-/// A static field, by the class that code names.
+/// A static field, by the class that declares it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StaticField {
     pub class: ClassName,
@@ -100,8 +100,8 @@ pub struct TestUses {
 
 /// What each test of a JVM depends on, in the order of its tests.
 ///
-/// A test that reads a static field which an earlier test has written, or whose
-/// object it has changed, inherits what the earlier one used: its outcome may
+/// A test that reads a static field which an earlier test has written and not
+/// set back, or whose object it has changed, inherits what the earlier one used: its outcome may
 /// come from there.
 pub fn uses_of_tests(run: &JvmRun, classes: &impl Classes) -> Vec<TestUses> {
     let mut all: Vec<TestUses> = Vec::with_capacity(run.tests.len());
@@ -121,7 +121,8 @@ pub fn uses_of_tests(run: &JvmRun, classes: &impl Classes) -> Vec<TestUses> {
         for earlier in earlier {
             uses.inherit(&all[earlier]);
         }
-        for field in expansion.static_writes {
+        let written = expansion.static_writes.into_iter();
+        for field in written.filter(|field| !run.is_kept(test, field)) {
             writers.entry(field).or_default().insert(index);
         }
         for field in left.changed(|class| supertypes(class, classes)) {

@@ -82,6 +82,19 @@ pub(crate) fn lookup(
     Fingerprint::combine(b"lookup", found.chain(unknown))
 }
 
+/// The class that declares a field which code names as one of `class`; `class`
+/// itself where that cannot be told.
+pub(crate) fn field_owner(
+    snapshot: &Snapshot,
+    outlines: &Outlines,
+    class: &ClassName,
+    field: &MethodKey,
+) -> ClassName {
+    let resolution = resolve_field(class, field, |name| outlines.get(snapshot, name));
+    let mut found = resolution.found.into_iter();
+    found.next().unwrap_or_else(|| class.clone())
+}
+
 /// A constructor is not inherited.
 fn own(class: &ClassName, member: &MethodKey, outline: Option<&Outline>) -> Resolution {
     let mut resolution = Resolution::default();

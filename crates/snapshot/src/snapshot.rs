@@ -151,6 +151,12 @@ impl Snapshot {
         self.behind_everything(fingerprint)
     }
 
+    /// The class that declares a field which code names as one of `class`;
+    /// `class` itself where that cannot be told.
+    pub fn field_owner(&self, class: &ClassName, field: &MethodKey) -> ClassName {
+        lookup::field_owner(self, &self.outlines, class, field)
+    }
+
     /// What an element's content is now, or [`Fingerprint::ABSENT`].
     pub fn fingerprint(&self, element: &Element) -> Fingerprint {
         match element {

@@ -523,7 +523,7 @@ fn environment_row(connection: &Connection, environment: &Environment) -> Result
 }
 
 fn used_versions(connection: &Connection) -> Result<RoaringBitmap, Fault> {
-    let mut used = RoaringBitmap::new();
+    let mut all = RoaringBitmap::new();
     let mut statement = connection.prepare(
         "SELECT record.id, uses.versions, record.uses_sum \
          FROM record LEFT JOIN uses ON uses.record = record.id",
@@ -535,9 +535,9 @@ fn used_versions(connection: &Connection) -> Result<RoaringBitmap, Fault> {
         let mut uses = unpack_uses(record, packed, row.get(2)?)?;
         // The union of runs goes run by run, that of bits in one sweep.
         uses.remove_run_compression();
-        used |= uses;
+        all |= uses;
     }
-    Ok(used)
+    Ok(all)
 }
 
 fn drop_unused_versions(connection: &Connection, used: &RoaringBitmap) -> Result<u64, Fault> {

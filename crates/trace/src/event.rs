@@ -37,6 +37,17 @@ pub enum Event {
     LeftOut { class: ClassName },
     /// Something that takes away the proof: of one window, or of all.
     Doubt { window: Option<u32>, why: String },
+    /// Static fields that code can set, and that are looked at from here on.
+    Watched {
+        class: ClassName,
+        fields: Vec<Arc<str>>,
+    },
+    /// The window of a class has closed, and no other was open while it was.
+    /// Those of the fields watched so far that are not as they were are named.
+    Left {
+        window: u32,
+        fields: Vec<(ClassName, Arc<str>)>,
+    },
     /// The JVM ended in an orderly way. Classes that were loaded from outside
     /// of the JDK without passing the agent are named.
     End { unseen: Vec<ClassName> },

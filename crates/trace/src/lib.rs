@@ -24,4 +24,4 @@ const MAGIC: &[u8; 8] = b"fewtrace";
 
 /// The version of the format. A reader takes its own version only: traces
 /// live for the length of a run, so nothing older is worth reading.
-pub const FORMAT: u16 = 2;
+pub const FORMAT: u16 = 3;

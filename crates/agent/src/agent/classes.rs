@@ -1,7 +1,7 @@
 //! Classes as they load, and what their probes and calls tell as they run.
 
-use fewest_classfile::read::ClassFile;
-use fewest_model::ClassName;
+use fewest_classfile::read::{ClassFile, access};
+use fewest_model::{ClassName, MethodKey};
 use fewest_trace::{ClassEntry, Thing};
 
 use super::{Agent, is_jdk_class, lock};
@@ -66,6 +66,7 @@ impl Agent {
         let instrumented = instrument::instrument(&class, &methods, probing, &mut blocks)?;
         let mut supertypes = class.interface_names()?;
         supertypes.extend(class.super_name());
+        let has_initializer = methods.iter().any(MethodKey::is_static_initializer);
         lock(&self.registry).add_entry(ClassEntry {
             id: numbers.class,
             name: name.clone(),
@@ -76,6 +77,9 @@ impl Agent {
             blocks: blocks.methods,
             statements,
         });
+        if has_settable_statics(&class) {
+            lock(&self.statics).expect(name.clone(), numbers.class, has_initializer);
+        }
         lock(&self.ledger).add_thing(Thing::Defined(name));
         Ok(Some(instrumented.bytes))
     }
@@ -139,5 +143,11 @@ impl Agent {
         let mut ledger = lock(&self.ledger);
         self.add_hits(jni, &mut ledger);
         ledger.end_initializer(class);
+        self.statics_initialized(jni, class, &mut ledger);
     }
+}
+
+fn has_settable_statics(class: &ClassFile<'_>) -> bool {
+    let is_settable = |access: u16| access & (access::STATIC | access::FINAL) == access::STATIC;
+    class.fields().iter().any(|field| is_settable(field.access))
 }

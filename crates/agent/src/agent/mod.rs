@@ -7,6 +7,7 @@ mod classes;
 mod left_out;
 mod notes;
 mod programs;
+mod statics;
 mod things;
 mod threads;
 mod windows;
@@ -21,6 +22,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use fewest_model::ClassName;
 use fewest_trace::{Event, Jvm};
 
+use self::statics::Statics;
 use self::windows::OpenCall;
 use crate::ask::Answer;
 use crate::children::ChildConfigs;
@@ -75,6 +77,7 @@ pub(crate) struct Agent {
     output: Mutex<Output>,
     receivers: Mutex<Receivers>,
     reflected: Mutex<Names>,
+    statics: Mutex<Statics>,
     /// Windows that are open in frameworks' calls, to be closed in reverse.
     calls: Mutex<Vec<OpenCall>>,
     /// Threads that were not started by Java.
@@ -121,6 +124,7 @@ impl Agent {
             output: Mutex::default(),
             receivers: Mutex::default(),
             reflected: Mutex::default(),
+            statics: Mutex::default(),
             calls: Mutex::default(),
             native_threads: Mutex::default(),
             stacks: Mutex::default(),

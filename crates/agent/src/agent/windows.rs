@@ -113,6 +113,7 @@ impl Agent {
         }
         self.add_hits(jni, &mut ledger);
         let window = ledger.open(subject.class, None, self.now());
+        self.statics_opened(jni, window, &ledger);
         self.write(&mut ledger);
         window
     }
@@ -164,6 +165,7 @@ impl Agent {
         }
         self.add_hits(jni, &mut ledger);
         ledger.close(window, self.now());
+        self.statics_closed(jni, window, &mut ledger);
         self.write(&mut ledger);
     }
 

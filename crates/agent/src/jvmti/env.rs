@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
-use fewest_classfile::read::decode_modified_utf8;
+use fewest_classfile::read::{access, decode_modified_utf8};
 use jvmti_bindings::sys::jni as jni_sys;
 use jvmti_bindings::sys::jvmti as sys;
 
@@ -268,6 +268,54 @@ impl Jvmti {
             .collect();
         self.deallocate(interfaces.cast());
         found
+    }
+
+    /// The static fields that a class declares and code can set: number, name
+    /// and type. `None` if the JVM does not tell.
+    pub(super) fn settable_fields(
+        self,
+        class: Local<'_>,
+    ) -> Option<Vec<(jni_sys::jfieldID, String, String)>> {
+        let (mut count, mut fields) = (0, ptr::null_mut());
+        call!(
+            self,
+            GetClassFields,
+            class.as_raw(),
+            &raw mut count,
+            &raw mut fields
+        )?;
+        let settable = (0..count as usize)
+            // SAFETY: the JVM returned an array of `count` numbers.
+            .map(|index| unsafe { *fields.add(index) })
+            .filter(|&field| self.is_settable_static(class, field))
+            .map(|field| {
+                let (name, descriptor) = self.field_name(class, field)?;
+                Some((field, name, descriptor))
+            })
+            .collect();
+        self.deallocate(fields.cast());
+        settable
+    }
+
+    fn is_settable_static(self, class: Local<'_>, field: jni_sys::jfieldID) -> bool {
+        let mut flags = 0;
+        let class = class.as_raw();
+        call!(self, GetFieldModifiers, class, field, &raw mut flags).is_some()
+            && flags & i32::from(access::STATIC | access::FINAL) == i32::from(access::STATIC)
+    }
+
+    fn field_name(self, class: Local<'_>, field: jni_sys::jfieldID) -> Option<(String, String)> {
+        let (mut name, mut descriptor) = (ptr::null_mut(), ptr::null_mut());
+        call!(
+            self,
+            GetFieldName,
+            class.as_raw(),
+            field,
+            &raw mut name,
+            &raw mut descriptor,
+            ptr::null_mut()
+        )?;
+        self.take_text(name).zip(self.take_text(descriptor))
     }
 
     /// Sends loaded classes through the load hook again.

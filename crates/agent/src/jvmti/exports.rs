@@ -86,6 +86,7 @@ fn start(vm: *mut jni_sys::JavaVM, config: Config, path: &Path) {
     callbacks.VMInit = Some(vm_init);
     callbacks.VMDeath = Some(vm_death);
     callbacks.ClassFileLoadHook = Some(class_file_load_hook);
+    callbacks.ClassPrepare = Some(class_prepare);
     callbacks.NativeMethodBind = Some(native_method_bind);
     callbacks.ThreadStart = Some(thread_start);
     callbacks.ThreadEnd = Some(thread_end);
@@ -120,6 +121,7 @@ extern "system" fn vm_init(_: *mut sys::jvmtiEnv, env: *mut jni_sys::JNIEnv, _th
     guarded((), |agent| {
         agent.vm_initialized(jni);
         for event in [
+            sys::JVMTI_EVENT_CLASS_PREPARE,
             sys::JVMTI_EVENT_THREAD_START,
             sys::JVMTI_EVENT_THREAD_END,
             // Refused by JVMs that have no such threads.
@@ -127,6 +129,21 @@ extern "system" fn vm_init(_: *mut sys::jvmtiEnv, env: *mut jni_sys::JNIEnv, _th
             sys::JVMTI_EVENT_VIRTUAL_THREAD_END,
         ] {
             agent.jvmti().enable(event);
+        }
+    });
+}
+
+extern "system" fn class_prepare(
+    _jvmti: *mut sys::jvmtiEnv,
+    env: *mut jni_sys::JNIEnv,
+    _thread: jthread,
+    class: jclass,
+) {
+    // SAFETY: the JVM passes the calling thread's environment.
+    let jni = unsafe { Jni::new(env) };
+    guarded((), |agent| {
+        if let Some(class) = jni.local(class) {
+            agent.class_prepared(jni, class);
         }
     });
 }

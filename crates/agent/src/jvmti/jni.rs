@@ -9,6 +9,7 @@ use fewest_classfile::read::decode_modified_utf8;
 use jvmti_bindings::sys::jni as sys;
 
 use super::members;
+use super::statics::Now;
 
 /// The calling thread's way into Java.
 ///
@@ -441,6 +442,30 @@ impl<'a> Jni<'a> {
 
     pub(super) fn is_weakly_same(self, weak: &WeakGlobal, object: Local<'_>) -> bool {
         call!(self, IsSameObject, weak.0, object.object) != 0
+    }
+
+    /// The object that a weak reference leads to, while it is there.
+    pub(super) fn strong(self, weak: &WeakGlobal) -> Option<Local<'a>> {
+        self.local(call!(self, NewLocalRef, weak.0))
+    }
+
+    /// How a static field is; `kind` is the first character of its type.
+    pub(super) fn static_value(self, class: Local<'_>, field: sys::jfieldID, kind: u8) -> Now<'a> {
+        let class = class.object;
+        Now::Number(match kind {
+            b'Z' => u64::from(call!(self, GetStaticBooleanField, class, field)),
+            b'B' => call!(self, GetStaticByteField, class, field) as u64,
+            b'C' => u64::from(call!(self, GetStaticCharField, class, field)),
+            b'S' => call!(self, GetStaticShortField, class, field) as u64,
+            b'I' => call!(self, GetStaticIntField, class, field) as u64,
+            b'J' => call!(self, GetStaticLongField, class, field) as u64,
+            b'F' => u64::from(call!(self, GetStaticFloatField, class, field).to_bits()),
+            b'D' => call!(self, GetStaticDoubleField, class, field).to_bits(),
+            _ => {
+                let object = call!(self, GetStaticObjectField, class, field);
+                return Now::Object(self.local(object));
+            }
+        })
     }
 
     pub(super) fn critical_bytes<T>(

@@ -15,8 +15,10 @@ mod jni;
 mod members;
 mod natives;
 mod probes;
+mod statics;
 
 pub(crate) use env::{Jvmti, Stack};
 pub(crate) use jni::{Global, Jni, Local, StaticArray};
 pub(crate) use natives::own_library;
 pub(crate) use probes::ProbeArrays;
+pub(crate) use statics::StaticFields;

@@ -75,6 +75,10 @@ impl Ledger {
         std::mem::take(&mut self.events)
     }
 
+    pub(crate) fn add_event(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
     /// Counts the probes that were hit since the last call.
     pub(crate) fn add_probes(&mut self, probes: &[u32]) {
         if !probes.is_empty() {
@@ -222,6 +226,11 @@ impl Ledger {
                 uses: UseSet::default(),
             });
         }
+    }
+
+    /// Whether a window has closed and threads live that it started.
+    pub(crate) fn lingers(&self, number: u32) -> bool {
+        self.lingering.iter().any(|late| late.window == number)
     }
 
     /// The open windows but for classes of which a method is running.

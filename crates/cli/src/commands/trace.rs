@@ -133,6 +133,25 @@ impl Names {
                 Some(window) => line!(out, "            [{window}] doubt: {why}"),
                 None => line!(out, "            doubt: {why}"),
             },
+            Event::Watched { class, fields } => {
+                let (class, fields) = (class.dotted(), fields.join(", "));
+                line!(out, "            static fields of {class}: {fields}");
+            }
+            Event::Left { window, fields } => {
+                let fields = fields.iter();
+                let fields: Vec<String> = fields
+                    .map(|(class, field)| format!("{}.{field}", class.dotted()))
+                    .collect();
+                let fields = if fields.is_empty() {
+                    "none".into()
+                } else {
+                    fields.join(", ")
+                };
+                line!(
+                    out,
+                    "            [{window}] static fields set and left so: {fields}"
+                );
+            }
             Event::End { unseen } => {
                 line!(out, "end, {} classes unseen", unseen.len());
                 for class in unseen {
