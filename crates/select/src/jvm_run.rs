@@ -45,6 +45,9 @@ pub struct TestRun {
     pub tests: u32,
     pub doubts: Vec<String>,
     pub(crate) used: Numbers,
+    /// What was used after it had ended, while threads lived that it, or a
+    /// method of it, had started: by them, or by the tests that ran then.
+    pub(crate) late: BTreeMap<Option<usize>, Numbers>,
     /// Its methods in the order in which they first began, where the agent
     /// told them apart.
     pub methods: Vec<MethodRun>,
@@ -83,6 +86,7 @@ impl TestRun {
             tests: 0,
             doubts: Vec::new(),
             used: Numbers::default(),
+            late: BTreeMap::new(),
             methods: Vec::new(),
             shared_outcome: Outcome::Passed,
             parallel: false,
@@ -265,7 +269,8 @@ impl JvmRun {
             Event::Late { window, uses } => {
                 if let Some(window) = windows.get_mut(&window) {
                     window.lingers = false;
-                    self.tests[window.test].add_uses(window.method, &uses);
+                    let late = &mut self.tests[window.test].late;
+                    late.entry(window.method).or_default().add(&uses);
                 }
             }
             Event::Initialized { class, uses } => {

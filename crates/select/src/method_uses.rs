@@ -11,7 +11,7 @@ use fewest_model::{ClassName, Element, MethodKey, Walk};
 
 use crate::jvm_run::{JvmRun, MethodRun, Numbers, TestRun};
 use crate::left_state::LeftState;
-use crate::uses::{Classes, Expansion, StaticField, TestUses, left_state, supertypes};
+use crate::uses::{Classes, Expansion, StaticField, TestUses, late_uses, left_state, supertypes};
 
 /// Where a test method is declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,9 +56,15 @@ pub fn uses_of_methods<C: Classes>(
     }
     let methods_of = |(index, test): (usize, &TestRun)| {
         let place = |method| places[&(index, Some(method))];
-        (0..test.methods.len())
-            .map(|method| parts.units[place(method)].uses.clone())
-            .collect()
+        let uses_of = |method| {
+            let mut uses = parts.units[place(method)].uses.clone();
+            let late = test.late.iter();
+            for (_, late) in late.filter(|(of, _)| of.is_none_or(|of| of == method)) {
+                uses.inherit(&late_uses(run, test, late, classes));
+            }
+            uses
+        };
+        (0..test.methods.len()).map(uses_of).collect()
     };
     run.tests.iter().enumerate().map(methods_of).collect()
 }

@@ -101,8 +101,10 @@ pub struct TestUses {
 /// What each test of a JVM depends on, in the order of its tests.
 ///
 /// A test that reads a static field which an earlier test has written and not
-/// set back, or whose object it has changed, inherits what the earlier one used: its outcome may
-/// come from there.
+/// set back, or whose object it has changed, inherits what the earlier one used
+/// while it ran: its outcome may come from there. What a thread does that
+/// outlives its test counts for that test, and for the test that runs then: it
+/// is the latter that leaves it to others.
 pub fn uses_of_tests(run: &JvmRun, classes: &impl Classes) -> Vec<TestUses> {
     let mut all: Vec<TestUses> = Vec::with_capacity(run.tests.len());
     let mut writers: BTreeMap<StaticField, BTreeSet<usize>> = BTreeMap::new();
@@ -130,7 +132,26 @@ pub fn uses_of_tests(run: &JvmRun, classes: &impl Classes) -> Vec<TestUses> {
         }
         all.push(uses);
     }
+    for (test, uses) in run.tests.iter().zip(&mut all) {
+        for late in test.late.values() {
+            uses.inherit(&late_uses(run, test, late, classes));
+        }
+    }
     all
+}
+
+/// What was used after a test had ended.
+pub(crate) fn late_uses(
+    run: &JvmRun,
+    test: &TestRun,
+    late: &Numbers,
+    classes: &impl Classes,
+) -> TestUses {
+    let mut expansion = Expansion::new(run, classes);
+    expansion.test = Some(&test.class);
+    expansion.add_numbers(late);
+    expansion.finish();
+    expansion.uses
 }
 
 /// What a test finds and leaves in objects. Only what ran while it did counts:
@@ -162,6 +183,9 @@ pub fn uses_of_jvm(run: &JvmRun, classes: &impl Classes) -> TestUses {
     expansion.add_numbers(&run.ambient);
     for test in &run.tests {
         expansion.add_numbers(&test.used);
+        test.late
+            .values()
+            .for_each(|late| expansion.add_numbers(late));
     }
     expansion.finish();
     let mut uses = expansion.uses;
