@@ -404,6 +404,33 @@ mod jvm {
     }
 
     #[test]
+    fn methods_inherit_what_left_the_state_that_their_set_up_finds() {
+        let mut project = Project::new(junit4(), &["org.junit.runner.JUnitCore", "ATest", "BTest"]);
+        project.write(
+            "ATest",
+            "import org.junit.*;
+            public class ATest {
+                @Test public void a() { Code.leave(Code.one()); }
+            }",
+        );
+        project.write(
+            "BTest",
+            "import org.junit.*;
+            public class BTest {
+                static int found;
+                @BeforeClass public static void up() { found = Code.find(); }
+                @Test public void b() { Assert.assertEquals(1, found); }
+            }",
+        );
+        project.run();
+        project.edit("Code", "return 1", "return Math.abs(1)");
+        assert_eq!(
+            project.run(),
+            told(&[("ATest#a", "passed"), ("BTest#b", "passed")])
+        );
+    }
+
+    #[test]
     fn objects_in_static_fields_of_the_test_class_tie_its_methods_together() {
         let mut project = Project::new(junit4(), &["org.junit.runner.JUnitCore", "ATest"]);
         project.write(

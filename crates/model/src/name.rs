@@ -86,6 +86,10 @@ impl MethodKey {
         }
     }
 
+    pub fn static_initializer() -> Self {
+        Self::new("<clinit>", "()V")
+    }
+
     pub fn is_static_initializer(&self) -> bool {
         &*self.name == "<clinit>"
     }

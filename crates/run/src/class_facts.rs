@@ -55,7 +55,7 @@ impl<'a> SnapshotClasses<'a> {
             .into_iter()
             .chain(view.interfaces())
             .collect();
-        let initializer = MethodKey::new("<clinit>", "()V");
+        let initializer = MethodKey::static_initializer();
         let starts_with_defaults =
             view.access() & access::INTERFACE != 0 && view.method(&initializer).is_some();
         Some(ClassFacts {

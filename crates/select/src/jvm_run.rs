@@ -16,13 +16,14 @@ pub struct JvmRun {
     pub complete: bool,
     /// The tests in the order in which they first began.
     pub tests: Vec<TestRun>,
+    /// What they did, in the order in which it began.
+    pub(crate) stretches: Vec<Stretch>,
     pub left_out: BTreeSet<ClassName>,
     /// What takes away the proof of every test in this JVM.
     pub doubts: Vec<String>,
     /// What was used while no test was running.
     pub(crate) ambient: Numbers,
-    /// What static initializers used.
-    pub(crate) initializers: BTreeMap<ClassName, Numbers>,
+    pub(crate) initializers: BTreeMap<ClassName, Initializer>,
     classes: Vec<ClassEntry>,
     by_name: HashMap<ClassName, Vec<usize>>,
     things: HashMap<u32, Thing>,
@@ -44,7 +45,6 @@ pub struct TestRun {
     /// How many tests ended in it.
     pub tests: u32,
     pub doubts: Vec<String>,
-    pub(crate) used: Numbers,
     /// What was used after it had ended, while threads lived that it, or a
     /// method of it, had started: by them, or by the tests that ran then.
     pub(crate) late: BTreeMap<Option<usize>, Numbers>,
@@ -55,7 +55,6 @@ pub struct TestRun {
     pub shared_outcome: Outcome,
     /// Whether methods of it ran at the same time.
     pub parallel: bool,
-    pub(crate) shared: Numbers,
     shared_doubts: Vec<String>,
     /// For each of its windows the static fields that were not as before when
     /// it closed, where that is known.
@@ -85,12 +84,10 @@ impl TestRun {
             ended_at: at,
             tests: 0,
             doubts: Vec::new(),
-            used: Numbers::default(),
             late: BTreeMap::new(),
             methods: Vec::new(),
             shared_outcome: Outcome::Passed,
             parallel: false,
-            shared: Numbers::default(),
             shared_doubts: Vec::new(),
             left: Vec::new(),
         }
@@ -110,14 +107,6 @@ impl TestRun {
             first_window: window,
         });
         self.methods.len() - 1
-    }
-
-    fn add_uses(&mut self, method: Option<usize>, uses: &Uses) {
-        self.used.add(uses);
-        match method {
-            Some(method) => self.methods[method].used.add(uses),
-            None => self.shared.add(uses),
-        }
     }
 
     fn add_outcome(&mut self, method: Option<usize>, outcome: Outcome) {
@@ -146,6 +135,27 @@ impl TestRun {
     }
 }
 
+/// Windows of one test class with none of another class between them.
+///
+/// JUnit 4 makes all test classes that it is given before it runs the first: what
+/// each does then and what it does later are apart, as others run between.
+#[derive(Debug)]
+pub(crate) struct Stretch {
+    pub(crate) test: usize,
+    pub(crate) first_window: u32,
+    pub(crate) used: Numbers,
+    /// What of it no method of the test class used alone.
+    pub(crate) shared: Numbers,
+}
+
+/// The static initializer of a class, which runs once for all tests of a JVM.
+#[derive(Debug, Default)]
+pub(crate) struct Initializer {
+    pub(crate) used: Numbers,
+    /// How many stretches of tests had begun when it came to its end.
+    pub(crate) stretches_before: usize,
+}
+
 /// Numbers of probes and things.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbers {
@@ -172,6 +182,7 @@ pub(crate) struct Place<'a> {
 /// A window while the trace is read.
 struct Window {
     test: usize,
+    stretch: usize,
     method: Option<usize>,
     /// When it was opened, in milliseconds since 1970.
     at: u64,
@@ -232,11 +243,13 @@ impl JvmRun {
                 if method.is_none() {
                     self.tests[test].left.push(None);
                 }
+                let stretch = self.stretch_index(test, method, open.window);
                 self.windows.insert(open.window, (test, method));
                 windows.insert(
                     open.window,
                     Window {
                         test,
+                        stretch,
                         method,
                         at,
                         closed: false,
@@ -250,7 +263,12 @@ impl JvmRun {
                     window.lingers = close.lingers;
                     let test = &mut self.tests[window.test];
                     test.add_outcome(window.method, close.outcome);
-                    test.add_uses(window.method, &close.uses);
+                    let stretch = &mut self.stretches[window.stretch];
+                    stretch.used.add(&close.uses);
+                    match window.method {
+                        Some(method) => test.methods[method].used.add(&close.uses),
+                        None => stretch.shared.add(&close.uses),
+                    }
                     // The window of a method lies within one of its class.
                     let (millis, tests) = match window.method {
                         Some(method) => {
@@ -277,7 +295,9 @@ impl JvmRun {
                 // A later class of the same name joins the first.
                 let name = self.classes.iter().find(|entry| entry.id == class);
                 if let Some(name) = name.map(|entry| entry.name.clone()) {
-                    self.initializers.entry(name).or_default().add(&uses);
+                    let initializer = self.initializers.entry(name).or_default();
+                    initializer.used.add(&uses);
+                    initializer.stretches_before = self.stretches.len();
                 }
             }
             // Their tests' windows hold the same.
@@ -330,6 +350,28 @@ impl JvmRun {
         self.tests.len() - 1
     }
 
+    /// The window of a method lies within one of its class.
+    fn stretch_index(&mut self, test: usize, method: Option<usize>, window: u32) -> usize {
+        let last = self.stretches.iter().rposition(|known| known.test == test);
+        match last {
+            Some(last) if method.is_some() || last + 1 == self.stretches.len() => last,
+            _ => {
+                self.stretches.push(Stretch {
+                    test,
+                    first_window: window,
+                    used: Numbers::default(),
+                    shared: Numbers::default(),
+                });
+                self.stretches.len() - 1
+            }
+        }
+    }
+
+    /// The stretches of a test.
+    pub(crate) fn stretches_of(&self, test: usize) -> impl Iterator<Item = &Stretch> {
+        self.stretches.iter().filter(move |own| own.test == test)
+    }
+
     /// What runs where a probe is.
     pub(crate) fn place(&self, probe: u32) -> Option<Place<'_>> {
         let after = self
@@ -374,12 +416,6 @@ impl JvmRun {
     /// The place in [`TestRun::methods`] of the method that a window belongs to.
     pub fn method_of_window(&self, window: u32) -> Option<usize> {
         self.windows.get(&window)?.1
-    }
-
-    /// The number of the first window of a test.
-    pub(crate) fn first_window(&self, test: usize) -> u32 {
-        let own = self.windows.iter().filter(|(_, (of, _))| *of == test);
-        own.map(|(window, _)| *window).min().unwrap_or(0)
     }
 
     pub(crate) fn thing(&self, id: u32) -> Option<&Thing> {

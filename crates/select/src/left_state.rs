@@ -8,11 +8,12 @@
 //! field; for an object of the application's it is a method of the object's
 //! class, its supertypes or its subtypes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fewest_model::{ClassName, MethodKey};
 
-use crate::uses::{Held, MethodFacts, StaticField};
+use crate::jvm_run::JvmRun;
+use crate::uses::{Classes, Held, MethodFacts, StaticField};
 
 /// What was seen of one test.
 #[derive(Debug, Default)]
@@ -28,17 +29,37 @@ pub(crate) struct LeftState {
 }
 
 impl LeftState {
-    /// A method has run.
-    pub(crate) fn note(&mut self, class: &ClassName, method: &MethodKey, facts: &MethodFacts) {
-        // What an initializer makes of its class's fields comes to everybody
-        // who uses the class.
-        if method.is_static_initializer() {
-            return;
+    /// What these methods find and leave.
+    pub(crate) fn of<'a>(
+        ran: impl Iterator<Item = (&'a ClassName, &'a MethodKey)>,
+        classes: &impl Classes,
+    ) -> Self {
+        let mut state = Self::default();
+        for (class, method) in ran {
+            if let Some(facts) = classes.facts(class)
+                && let Some(facts) = facts.methods.get(method)
+            {
+                state.note(class, method, facts);
+            }
         }
+        state.forget(|field| {
+            let facts = classes.facts(&field.class);
+            facts.is_some_and(|facts| facts.empty_arrays.contains(&field.name))
+        });
+        state
+    }
+
+    /// A method has run.
+    fn note(&mut self, class: &ClassName, method: &MethodKey, facts: &MethodFacts) {
         if facts.changes_given {
             self.changing.insert(class.clone());
         }
-        let counts = |field: &&StaticField| !is_of_framework(&field.class);
+        // What an initializer makes of its own class's fields comes to
+        // everybody who uses the class.
+        let is_initializer = method.is_static_initializer();
+        let counts = |field: &&StaticField| {
+            !(is_of_framework(&field.class) || is_initializer && field.class == *class)
+        };
         let held = facts.held.iter().filter(|(field, _)| counts(&field));
         self.read.extend(held.cloned());
         let changed = facts.changed.iter().filter(counts);
@@ -49,7 +70,7 @@ impl LeftState {
     }
 
     /// Leaves fields out in which nothing can be left.
-    pub(crate) fn forget(&mut self, cannot_change: impl Fn(&StaticField) -> bool) {
+    fn forget(&mut self, cannot_change: impl Fn(&StaticField) -> bool) {
         self.read.retain(|(field, _)| !cannot_change(field));
         self.changed.retain(|field| !cannot_change(field));
     }
@@ -84,6 +105,53 @@ impl LeftState {
             }
         }
         changed
+    }
+}
+
+/// What static initializers found in objects that static fields of others hold.
+///
+/// Whoever uses a class has what its initializer made. Where that came from a
+/// cache, the code that made it ran in the test that filled the cache, and in no
+/// initializer.
+pub(crate) struct Initializers(BTreeMap<ClassName, Found>);
+
+struct Found {
+    fields: BTreeSet<StaticField>,
+    stretches_before: usize,
+}
+
+impl Initializers {
+    pub(crate) fn new(run: &JvmRun, classes: &impl Classes) -> Self {
+        let own = MethodKey::static_initializer();
+        let found = run.initializers.iter().map(|(class, initializer)| {
+            let called = initializer.used.probes.iter();
+            let called = called.filter_map(|&probe| run.method(probe));
+            let state = LeftState::of(called.chain([(class, &own)]), classes);
+            let found = Found {
+                fields: state.read().cloned().collect(),
+                stretches_before: initializer.stretches_before,
+            };
+            (class.clone(), found)
+        });
+        Self(
+            found
+                .filter(|(_, found)| !found.fields.is_empty())
+                .collect(),
+        )
+    }
+
+    /// The fields that the initializers of these classes read, each with the
+    /// number of stretches of tests that had begun by then.
+    pub(crate) fn found<'a>(
+        &'a self,
+        classes: &'a BTreeSet<ClassName>,
+    ) -> impl Iterator<Item = (&'a StaticField, usize)> {
+        let found = self.0.iter().filter(|(class, _)| classes.contains(class));
+        let with_number = |found: &'a Found| {
+            let fields = found.fields.iter();
+            fields.map(|field| (field, found.stretches_before))
+        };
+        found.flat_map(move |(_, found)| with_number(found))
     }
 }
 
@@ -214,13 +282,20 @@ mod tests {
     }
 
     #[test]
-    fn what_initializers_and_frameworks_keep_joins_no_tests() {
-        let mut state = LeftState::default();
-        let initializer = MethodKey::new("<clinit>", "()V");
+    fn an_initializer_changes_what_other_classes_hold() {
         let mut facts = reads("A", Held::Container);
         facts.changed = vec![field("A")];
-        state.note(&"A".into(), &initializer, &facts);
-        assert!(state.changed(|_| Vec::new()).is_empty());
+        let changed_by = |class: &str| {
+            let mut state = LeftState::default();
+            state.note(&class.into(), &MethodKey::static_initializer(), &facts);
+            (state.read().count(), state.changed(|_| Vec::new()).len())
+        };
+        assert_eq!(changed_by("A"), (0, 0));
+        assert_eq!(changed_by("B"), (1, 1));
+    }
+
+    #[test]
+    fn what_frameworks_keep_joins_no_tests() {
         let mut facts = reads("org/junit/A", Held::Container);
         facts.changed = vec![field("org/junit/A")];
         assert!(changed(&[("org/junit/A", facts)]).is_empty());

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fewest_model::{ClassName, Element, MethodKey, Walk};
 
 use crate::jvm_run::{JvmRun, MethodRun, Numbers, TestRun};
-use crate::left_state::LeftState;
+use crate::left_state::{Initializers, LeftState};
 use crate::uses::{Classes, Expansion, StaticField, TestUses, late_uses, left_state, supertypes};
 
 /// Where a test method is declared.
@@ -27,35 +27,32 @@ pub fn uses_of_methods<C: Classes>(
     classes: &C,
     declared: impl Fn(&ClassName, &str) -> Option<Declared>,
 ) -> Vec<Vec<TestUses>> {
-    let mut parts = Parts {
-        run,
-        classes,
-        units: Vec::new(),
-        writers: BTreeMap::new(),
-        changers: BTreeMap::new(),
-    };
+    let mut parts = Parts::new(run, classes);
     let mut places = BTreeMap::new();
-    for (test, method) in in_order(run) {
-        let own = &run.tests[test];
-        let unit = match method {
-            None if own.methods.is_empty() => parts.whole(own),
-            None => parts.part(own, None),
-            Some(method) => {
-                let method = &own.methods[method];
-                let mut unit = parts.part(own, Some(method));
+    let mut stretch = 0;
+    for part in in_order(run) {
+        match part {
+            Part::Shared(index) => {
+                stretch = index;
+                let unit = parts.shared(stretch);
+                parts.add(unit);
+            }
+            Part::Method(test, index) => {
+                let own = &run.tests[test];
+                let method = &own.methods[index];
+                let mut unit = parts.method(test, stretch, method);
                 if let Some(Declared { class, key }) = declared(&own.class, &method.name) {
                     let lookup = Element::Lookup(own.class.clone(), key.clone());
                     let all = Element::Blocks(class.clone(), key.clone(), Walk::whole());
                     let method = Element::Method(class, key);
                     unit.uses.elements.extend([lookup, all, method]);
                 }
-                unit
+                places.insert((test, index), parts.add(unit));
             }
-        };
-        places.insert((test, method), parts.add(test, unit));
+        }
     }
     let methods_of = |(index, test): (usize, &TestRun)| {
-        let place = |method| places[&(index, Some(method))];
+        let place = |method| places[&(index, method)];
         let uses_of = |method| {
             let mut uses = parts.units[place(method)].uses.clone();
             let late = test.late.iter();
@@ -69,29 +66,44 @@ pub fn uses_of_methods<C: Classes>(
     run.tests.iter().enumerate().map(methods_of).collect()
 }
 
-/// Tests and methods as they began; what methods share comes before them.
-fn in_order(run: &JvmRun) -> Vec<(usize, Option<usize>)> {
-    let mut places: Vec<(u32, usize, Option<usize>)> = Vec::new();
-    for (index, test) in run.tests.iter().enumerate() {
-        places.push((run.first_window(index), index, None));
-        let methods = test.methods.iter().enumerate();
-        places.extend(methods.map(|(at, method)| (method.first_window, index, Some(at))));
-    }
-    places.sort_unstable();
-    places
-        .into_iter()
-        .map(|(_, test, method)| (test, method))
-        .collect()
+/// Something that began at one time. The order is that of places in a run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    /// What the methods of a test share in one of its stretches, or all of
+    /// it where methods were not told apart.
+    Shared(usize),
+    /// A method of a test.
+    Method(usize, usize),
 }
 
-/// A method, what methods share, or a whole test.
+/// Parts as they began; what methods share comes before them.
+fn in_order(run: &JvmRun) -> Vec<Part> {
+    let stretches = run.stretches.iter().enumerate();
+    let shared = stretches.map(|(index, stretch)| (stretch.first_window, Part::Shared(index)));
+    let tests = run.tests.iter().enumerate();
+    let methods = tests.flat_map(|(test, own)| {
+        let methods = own.methods.iter().enumerate();
+        methods.map(move |(index, method)| (method.first_window, Part::Method(test, index)))
+    });
+    let mut places: Vec<(u32, Part)> = shared.chain(methods).collect();
+    places.sort_unstable();
+    places.into_iter().map(|(_, part)| part).collect()
+}
+
+/// What came of a part.
 struct Unit {
     test: usize,
+    /// The last stretch that had begun when it did.
+    stretch: usize,
+    /// Whether it is what methods share, and has inherited something.
+    is_passed_on: bool,
     uses: TestUses,
     reads: BTreeSet<StaticField>,
     writes: BTreeSet<StaticField>,
     /// What it found and left in objects.
     left: LeftState,
+    /// The classes that it used.
+    touched: BTreeSet<ClassName>,
     /// Fields of the test class that hold objects, which any use may change.
     objects: BTreeSet<StaticField>,
 }
@@ -100,38 +112,73 @@ struct Parts<'a, C> {
     run: &'a JvmRun,
     classes: &'a C,
     units: Vec<Unit>,
+    /// The units of each test.
+    of_tests: Vec<Vec<usize>>,
     writers: BTreeMap<StaticField, BTreeSet<usize>>,
     changers: BTreeMap<StaticField, BTreeSet<usize>>,
+    initializers: Initializers,
 }
 
 impl<'a, C: Classes> Parts<'a, C> {
-    fn whole(&self, test: &'a TestRun) -> Unit {
+    fn new(run: &'a JvmRun, classes: &'a C) -> Self {
+        Self {
+            run,
+            classes,
+            units: Vec::new(),
+            of_tests: vec![Vec::new(); run.tests.len()],
+            writers: BTreeMap::new(),
+            changers: BTreeMap::new(),
+            initializers: Initializers::new(run, classes),
+        }
+    }
+
+    /// What methods share in a stretch of their test, or all of the stretch
+    /// where methods were not told apart.
+    fn shared(&self, index: usize) -> Unit {
+        let stretch = &self.run.stretches[index];
+        let test = &self.run.tests[stretch.test];
+        if !test.methods.is_empty() {
+            let unit = self.part(stretch.test, index, &stretch.shared);
+            return Unit {
+                is_passed_on: true,
+                ..unit
+            };
+        }
         let mut expansion = Expansion::new(self.run, self.classes);
-        expansion.add_test(test);
+        expansion.add_test(test, &stretch.used);
         Unit {
-            test: 0,
+            test: stretch.test,
+            stretch: index,
+            is_passed_on: true,
             uses: expansion.uses,
             reads: expansion.static_reads,
             writes: expansion.static_writes,
-            left: left_state(self.run, &test.used, self.classes),
+            left: left_state(self.run, &stretch.used, self.classes),
+            touched: expansion.touched,
             objects: BTreeSet::new(),
         }
     }
 
+    fn method(&self, test: usize, stretch: usize, method: &'a MethodRun) -> Unit {
+        let mut unit = self.part(test, stretch, &method.used);
+        let doubts = self.run.tests[test].doubts_of(method);
+        unit.uses.doubts.extend(doubts.cloned());
+        unit
+    }
+
     /// One method, or what all of them share.
-    fn part(&self, test: &'a TestRun, method: Option<&MethodRun>) -> Unit {
-        let own = method.map_or(&test.shared, |method| &method.used);
+    fn part(&self, index: usize, stretch: usize, own: &'a Numbers) -> Unit {
+        let test = &self.run.tests[index];
+        let stretches = self.run.stretches_of(index);
+        let shared = stretches.map(|stretch| &stretch.shared);
         let mut all = Expansion::new(self.run, self.classes);
         all.add_watches();
-        all.add_part(test, &[&test.shared, own]);
+        all.add_part(test, shared.chain([own]));
         all.add_ambient();
         all.finish();
-        if let Some(method) = method {
-            all.uses.doubts.extend(test.doubts_of(method).cloned());
-        }
         // What all share writes a field once, not once for each method.
         let mut alone = Expansion::new(self.run, self.classes);
-        alone.add_part(test, &[own as &Numbers]);
+        alone.add_part(test, [own]);
         alone.finish();
         let family = self.family(&test.class);
         let is_own = |field: &StaticField| {
@@ -140,11 +187,14 @@ impl<'a, C: Classes> Parts<'a, C> {
         let mut objects = alone.static_objects;
         objects.retain(is_own);
         Unit {
-            test: 0,
+            test: index,
+            stretch,
+            is_passed_on: false,
             uses: all.uses,
             reads: alone.static_reads,
             writes: alone.static_writes,
             left: left_state(self.run, own, self.classes),
+            touched: all.touched,
             objects,
         }
     }
@@ -165,8 +215,8 @@ impl<'a, C: Classes> Parts<'a, C> {
     }
 
     /// Lets a unit inherit from those before it, and adds it to them.
-    fn add(&mut self, test: usize, mut unit: Unit) -> usize {
-        unit.test = test;
+    fn add(&mut self, mut unit: Unit) -> usize {
+        let test = unit.test;
         // What a test sets back when it ends its own methods can still see.
         let is_left = |field: &StaticField, writer: usize| {
             let writer = self.units[writer].test;
@@ -181,10 +231,15 @@ impl<'a, C: Classes> Parts<'a, C> {
         let found = unit.left.read();
         let changed = found.filter_map(|field| self.changers.get(field)).flatten();
         let mut earlier: BTreeSet<usize> = written.chain(changed).copied().collect();
-        earlier.extend((0..self.units.len()).filter(|&index| {
-            let other = &self.units[index];
-            other.test == test && !other.objects.is_disjoint(&unit.objects)
-        }));
+        for (field, before) in self.initializers.found(&unit.touched) {
+            let changed = self.changers.get(field).into_iter().flatten();
+            earlier.extend(changed.filter(|&&other| self.units[other].stretch < before));
+        }
+        let is_tied =
+            |other: &Unit| other.is_passed_on || !other.objects.is_disjoint(&unit.objects);
+        let of_test = self.of_tests[test].iter();
+        earlier.extend(of_test.filter(|&&other| is_tied(&self.units[other])));
+        unit.is_passed_on &= !earlier.is_empty();
         for index in earlier {
             unit.uses.inherit(&self.units[index].uses);
         }
@@ -195,6 +250,7 @@ impl<'a, C: Classes> Parts<'a, C> {
         for field in unit.left.changed(|class| supertypes(class, self.classes)) {
             self.changers.entry(field).or_default().insert(index);
         }
+        self.of_tests[test].push(index);
         self.units.push(unit);
         index
     }

@@ -12,7 +12,7 @@ use fewest_model::{ClassName, Element, MethodKey, Walk, Watch};
 use fewest_trace::{FileStamp, Thing};
 
 use crate::jvm_run::{JvmRun, Numbers, TestRun};
-use crate::left_state::LeftState;
+use crate::left_state::{Initializers, LeftState};
 
 /// What must be known of a class to tell what using it means.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,26 +102,33 @@ pub struct TestUses {
 ///
 /// A test that reads a static field which an earlier test has written and not
 /// set back, or whose object it has changed, inherits what the earlier one used
-/// while it ran: its outcome may come from there. What a thread does that
+/// while it ran: its outcome may come from there. So does a test that uses a
+/// class whose initializer has read such a field, in whichever test. What a thread does that
 /// outlives its test counts for that test, and for the test that runs then: it
 /// is the latter that leaves it to others.
 pub fn uses_of_tests(run: &JvmRun, classes: &impl Classes) -> Vec<TestUses> {
-    let mut all: Vec<TestUses> = Vec::with_capacity(run.tests.len());
+    let mut by_stretch: Vec<TestUses> = Vec::with_capacity(run.stretches.len());
     let mut writers: BTreeMap<StaticField, BTreeSet<usize>> = BTreeMap::new();
     let mut changers: BTreeMap<StaticField, BTreeSet<usize>> = BTreeMap::new();
-    for (index, test) in run.tests.iter().enumerate() {
+    let initializers = Initializers::new(run, classes);
+    for (index, stretch) in run.stretches.iter().enumerate() {
+        let test = &run.tests[stretch.test];
         let mut expansion = Expansion::new(run, classes);
-        expansion.add_test(test);
-        let left = left_state(run, &test.used, classes);
+        expansion.add_test(test, &stretch.used);
+        let left = left_state(run, &stretch.used, classes);
         let written = expansion
             .static_reads
             .iter()
             .filter_map(|field| writers.get(field));
         let changed = left.read().filter_map(|field| changers.get(field));
-        let earlier: BTreeSet<usize> = written.chain(changed).flatten().copied().collect();
+        let mut earlier: BTreeSet<usize> = written.chain(changed).flatten().copied().collect();
+        for (field, before) in initializers.found(&expansion.touched) {
+            let changed = changers.get(field).into_iter();
+            earlier.extend(changed.flat_map(|stretches| stretches.range(..before)));
+        }
         let mut uses = expansion.uses;
         for earlier in earlier {
-            uses.inherit(&all[earlier]);
+            uses.inherit(&by_stretch[earlier]);
         }
         let written = expansion.static_writes.into_iter();
         for field in written.filter(|field| !run.is_kept(test, field)) {
@@ -130,7 +137,13 @@ pub fn uses_of_tests(run: &JvmRun, classes: &impl Classes) -> Vec<TestUses> {
         for field in left.changed(|class| supertypes(class, classes)) {
             changers.entry(field).or_default().insert(index);
         }
-        all.push(uses);
+        by_stretch.push(uses);
+    }
+    let mut all = vec![TestUses::default(); run.tests.len()];
+    for (stretch, mut uses) in run.stretches.iter().zip(by_stretch) {
+        let known = &mut all[stretch.test];
+        uses.inherit(&std::mem::take(known));
+        *known = uses;
     }
     for (test, uses) in run.tests.iter().zip(&mut all) {
         for late in test.late.values() {
@@ -157,19 +170,7 @@ pub(crate) fn late_uses(
 /// What a test finds and leaves in objects. Only what ran while it did counts:
 /// an initializer that ran for another test finds and changes nothing again.
 pub(crate) fn left_state(run: &JvmRun, used: &Numbers, classes: &impl Classes) -> LeftState {
-    let mut state = LeftState::default();
-    for (class, method) in used.probes.iter().filter_map(|&p| run.method(p)) {
-        if let Some(facts) = classes.facts(class)
-            && let Some(facts) = facts.methods.get(method)
-        {
-            state.note(class, method, facts);
-        }
-    }
-    state.forget(|field| {
-        let facts = classes.facts(&field.class);
-        facts.is_some_and(|facts| facts.empty_arrays.contains(&field.name))
-    });
-    state
+    LeftState::of(used.probes.iter().filter_map(|&p| run.method(p)), classes)
 }
 
 pub(crate) fn supertypes(class: &ClassName, classes: &impl Classes) -> Vec<ClassName> {
@@ -181,11 +182,11 @@ pub(crate) fn supertypes(class: &ClassName, classes: &impl Classes) -> Vec<Class
 pub fn uses_of_jvm(run: &JvmRun, classes: &impl Classes) -> TestUses {
     let mut expansion = Expansion::new(run, classes);
     expansion.add_numbers(&run.ambient);
-    for test in &run.tests {
-        expansion.add_numbers(&test.used);
-        test.late
-            .values()
-            .for_each(|late| expansion.add_numbers(late));
+    for stretch in &run.stretches {
+        expansion.add_numbers(&stretch.used);
+    }
+    for late in run.tests.iter().flat_map(|test| test.late.values()) {
+        expansion.add_numbers(late);
     }
     expansion.finish();
     let mut uses = expansion.uses;
@@ -239,7 +240,7 @@ pub(crate) struct Expansion<'a, C> {
     pub(crate) static_writes: BTreeSet<StaticField>,
     pub(crate) static_objects: BTreeSet<StaticField>,
     /// Classes that are used, and those of them that count as a whole.
-    touched: BTreeSet<ClassName>,
+    pub(crate) touched: BTreeSet<ClassName>,
     whole: BTreeSet<ClassName>,
     executed: BTreeSet<(ClassName, MethodKey)>,
     /// Blocks that ran, besides those at the entries of methods.
@@ -268,7 +269,11 @@ impl<'a, C: Classes> Expansion<'a, C> {
     }
 
     /// What one of a test's methods uses, or what all of them share.
-    pub(crate) fn add_part(&mut self, test: &'a TestRun, parts: &[&Numbers]) {
+    pub(crate) fn add_part<'n>(
+        &mut self,
+        test: &'a TestRun,
+        parts: impl IntoIterator<Item = &'n Numbers>,
+    ) {
         self.test = Some(&test.class);
         self.framed = true;
         self.add_whole(&test.class);
@@ -277,12 +282,13 @@ impl<'a, C: Classes> Expansion<'a, C> {
         }
     }
 
-    pub(crate) fn add_test(&mut self, test: &'a TestRun) {
+    /// What a test used in one stretch.
+    pub(crate) fn add_test(&mut self, test: &'a TestRun, used: &Numbers) {
         self.test = Some(&test.class);
         self.uses.doubts.extend(test.doubts.iter().cloned());
         self.add_watches();
         self.add_whole(&test.class);
-        self.add_numbers(&test.used);
+        self.add_numbers(used);
         self.add_ambient();
         self.finish();
     }
@@ -450,13 +456,14 @@ impl<'a, C: Classes> Expansion<'a, C> {
             self.add(Element::Lookup(class.clone(), member.clone()));
         }
         self.static_reads.extend(facts.static_reads.iter().cloned());
-        // An initializer writes what every user of its class inherits anyway.
-        if !method.is_static_initializer() {
-            self.static_writes
-                .extend(facts.static_writes.iter().cloned());
-            self.static_objects
-                .extend(facts.static_objects.iter().cloned());
-        }
+        // What an initializer writes in its own class every user of it
+        // inherits anyway.
+        let counts =
+            |field: &&StaticField| !method.is_static_initializer() || field.class != *class;
+        let written = facts.static_writes.iter().filter(counts);
+        self.static_writes.extend(written.cloned());
+        let objects = facts.static_objects.iter().filter(counts);
+        self.static_objects.extend(objects.cloned());
     }
 
     /// Whether a class is the one that a single method is of.
@@ -576,8 +583,8 @@ impl<'a, C: Classes> Expansion<'a, C> {
             }
         }
         if let Some(initializer) = run.initializers.get(class) {
-            self.execute(class, &MethodKey::new("<clinit>", "()V"));
-            self.add_numbers(initializer);
+            self.execute(class, &MethodKey::static_initializer());
+            self.add_numbers(&initializer.used);
         }
     }
 }
@@ -634,4 +641,207 @@ pub(crate) fn is_jdk_class(class: &ClassName) -> bool {
     ["java/", "jdk/", "sun/"]
         .iter()
         .any(|prefix| class.as_str().starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use fewest_model::Outcome;
+    use fewest_trace::{ClassEntry, Event, Trace, Uses, WindowClose, WindowOpen};
+
+    use super::*;
+
+    /// `Code` with methods that write, read, change and find what static
+    /// fields hold, and `Other`.
+    struct Known(HashMap<&'static str, Arc<ClassFacts>>);
+
+    const WRITE: u32 = 0;
+    const READ: u32 = 1;
+    const FILL: u32 = 2;
+    const FIND: u32 = 3;
+    const INITIALIZE: u32 = 4;
+    const OTHER: u32 = 10;
+
+    const CODE: u32 = 1;
+
+    fn method(name: &str) -> MethodKey {
+        MethodKey::new(name, "()V")
+    }
+
+    fn methods() -> [MethodKey; 5] {
+        let initializer = MethodKey::static_initializer();
+        let [write, read, fill, find] = ["write", "read", "fill", "find"].map(method);
+        [write, read, fill, find, initializer]
+    }
+
+    impl Known {
+        fn new() -> Self {
+            let field = |name: &str| StaticField {
+                class: "Fields".into(),
+                name: name.into(),
+            };
+            let map = || vec![(field("map"), Held::Container)];
+            let [write, read, fill, find, initializer] = methods();
+            let mut code = ClassFacts::default();
+            let mut add = |method, facts| code.methods.insert(method, facts);
+            add(
+                write,
+                MethodFacts {
+                    static_writes: vec![field("number")],
+                    ..MethodFacts::default()
+                },
+            );
+            add(
+                read,
+                MethodFacts {
+                    static_reads: vec![field("number")],
+                    ..MethodFacts::default()
+                },
+            );
+            add(
+                fill,
+                MethodFacts {
+                    held: map(),
+                    changed: vec![field("map")],
+                    ..MethodFacts::default()
+                },
+            );
+            add(
+                find,
+                MethodFacts {
+                    held: map(),
+                    ..MethodFacts::default()
+                },
+            );
+            add(
+                initializer,
+                MethodFacts {
+                    held: map(),
+                    ..MethodFacts::default()
+                },
+            );
+            let mut other = ClassFacts::default();
+            other.methods.insert(method("run"), MethodFacts::default());
+            Self(HashMap::from([
+                ("Code", Arc::new(code)),
+                ("Other", Arc::new(other)),
+            ]))
+        }
+    }
+
+    impl Classes for Known {
+        fn facts(&self, class: &ClassName) -> Option<Arc<ClassFacts>> {
+            self.0.get(class.as_str()).cloned()
+        }
+
+        fn walk(&self, _: &ClassName, _: &MethodKey, _: &BTreeSet<usize>, _: u32) -> Walk {
+            Walk::whole()
+        }
+    }
+
+    fn class(id: u32, name: &str, first_probe: u32, methods: Vec<MethodKey>) -> Event {
+        Event::Class(ClassEntry {
+            id,
+            name: name.into(),
+            first_probe,
+            methods,
+            supertypes: Vec::new(),
+            blind: Vec::new(),
+            blocks: Vec::new(),
+            statements: Vec::new(),
+        })
+    }
+
+    /// A window of a test class in which these probes were passed.
+    fn window(number: u32, class: &str, probes: &[u32]) -> [Event; 2] {
+        let opened = WindowOpen {
+            window: number,
+            class: class.into(),
+            method: None,
+            at: 0,
+        };
+        let closed = WindowClose {
+            window: number,
+            outcome: Outcome::Passed,
+            millis: 1,
+            tests: 1,
+            uses: Uses {
+                probes: probes.to_vec(),
+                things: Vec::new(),
+            },
+            lingers: false,
+        };
+        [Event::Opened(opened), Event::Closed(closed)]
+    }
+
+    /// The tests that depend on `Other.run()`.
+    fn users_of_other(events: impl IntoIterator<Item = Event>) -> Vec<String> {
+        let classes = [
+            class(CODE, "Code", 0, methods().into()),
+            class(2, "Other", OTHER, vec![method("run")]),
+        ];
+        let events = classes.into_iter().chain(events).collect();
+        let run = JvmRun::new(Trace {
+            events,
+            cut_at: None,
+        });
+        let uses = uses_of_tests(&run, &Known::new());
+        let other = Element::Method("Other".into(), method("run"));
+        let tests = run.tests.iter().zip(uses);
+        let by_other = tests.filter(|(_, uses)| uses.elements.contains(&other));
+        by_other.map(|(test, _)| test.class.to_string()).collect()
+    }
+
+    #[test]
+    fn a_test_inherits_from_those_that_ran_before_it() {
+        let write = || window(0, "ATest", &[WRITE, OTHER]);
+        let read = || window(1, "BTest", &[READ]);
+        assert_eq!(
+            users_of_other(write().into_iter().chain(read())),
+            ["ATest", "BTest"]
+        );
+        assert_eq!(users_of_other(read().into_iter().chain(write())), ["ATest"]);
+    }
+
+    #[test]
+    fn being_made_first_is_not_running_first() {
+        let made = [window(0, "ATest", &[]), window(1, "BTest", &[])];
+        let ran = [
+            window(2, "BTest", &[WRITE, OTHER]),
+            window(3, "ATest", &[READ]),
+        ];
+        let all = made.into_iter().chain(ran).flatten();
+        assert_eq!(users_of_other(all), ["ATest", "BTest"]);
+        let made = [window(0, "ATest", &[]), window(1, "BTest", &[WRITE, OTHER])];
+        let ran = [window(2, "ATest", &[READ])];
+        let all = made.into_iter().chain(ran).flatten();
+        assert_eq!(users_of_other(all), ["ATest", "BTest"]);
+    }
+
+    #[test]
+    fn what_an_initializer_finds_comes_to_all_who_use_its_class() {
+        let initialized = || Event::Initialized {
+            class: CODE,
+            uses: Uses {
+                probes: vec![INITIALIZE],
+                things: Vec::new(),
+            },
+        };
+        let fill = || window(0, "ATest", &[FILL, OTHER]);
+        // `WRITE` has nothing to do with the map.
+        let uses_class = || window(1, "BTest", &[WRITE]);
+        let before = [initialized()]
+            .into_iter()
+            .chain(fill())
+            .chain(uses_class());
+        assert_eq!(users_of_other(before), ["ATest"]);
+        let after = fill()
+            .into_iter()
+            .chain([initialized()])
+            .chain(uses_class());
+        assert_eq!(users_of_other(after), ["ATest", "BTest"]);
+        let finds = fill().into_iter().chain(window(1, "BTest", &[FIND]));
+        assert_eq!(users_of_other(finds), ["ATest", "BTest"]);
+    }
 }
