@@ -4,7 +4,7 @@ use fewest_classfile::changes::compare;
 use fewest_classfile::fingerprint::{ClassFingerprints, Options, fingerprint};
 use fewest_classfile::graph::Graph;
 use fewest_classfile::read::{ClassFile, ReadError, ReadErrorKind};
-use fewest_classfile::references::references;
+use fewest_classfile::references::{StateUse, references, state_uses};
 
 use crate::fixture::{Program, compile};
 
@@ -54,7 +54,7 @@ impl Maker {
     fn method(&mut self, name: &str, code: &[u8]) {
         let (name, descriptor) = (self.utf8(name), self.utf8("()V"));
         let attribute = self.utf8("Code");
-        let mut content = vec![0, 9, 0, 9];
+        let mut content = vec![0, 9, 0, 99];
         content.extend((code.len() as u32).to_be_bytes());
         content.extend(code);
         content.extend([0; 4]);
@@ -277,6 +277,48 @@ fn subroutines_make_one_block() {
         (blocks[0].code.clone(), &blocks[0].successors[..]),
         (0..8, &[][..])
     );
+}
+
+/// What code does to objects, in which a `getstatic` reads a map.
+fn state_of(code: impl FnOnce([u8; 3]) -> Vec<u8>) -> StateUse {
+    let mut maker = Maker::default();
+    let (name, descriptor) = (maker.utf8("map"), maker.utf8("Ljava/util/Map;"));
+    let owner = maker.utf8("p/B");
+    let owner = maker.single(7, owner);
+    let name_and_type = maker.pair(12, name, descriptor);
+    let [high, low] = maker.pair(9, owner, name_and_type).to_be_bytes();
+    maker.method("m", &code([178, high, low]));
+    let bytes = maker.finish();
+    let class = ClassFile::read(&bytes).unwrap();
+    state_uses(&class).unwrap().remove(0)
+}
+
+#[test]
+fn code_that_cannot_be_followed_may_change_all_that_it_reads() {
+    const ALOAD: u8 = 25;
+    const ASTORE: u8 = 58;
+    const POP: u8 = 87;
+    const JSR: u8 = 168;
+    let read = |get: [u8; 3]| [&get[..], &[POP, RETURN]].concat();
+    assert_eq!(state_of(read), StateUse::default());
+    let with_subroutine = |get: [u8; 3]| {
+        let code = [&get[..], &[POP, JSR, 0, 4, RETURN, ASTORE, 1, 169, 1]];
+        code.concat()
+    };
+    // What is in the last local comes to the one before it with each pass.
+    let chain = |length: u8, get: [u8; 3]| {
+        let moves = (0..length).flat_map(|local| [ALOAD, local + 1, ASTORE, local]);
+        let moves: Vec<u8> = moves.collect();
+        [&moves[..], &get[..], &[ASTORE, length, RETURN]].concat()
+    };
+    assert_eq!(state_of(|get| chain(5, get)), StateUse::default());
+    let long_chain = |get: [u8; 3]| chain(90, get);
+    for state in [state_of(with_subroutine), state_of(long_chain)] {
+        let changed: Vec<&str> = state.changed.iter().map(|f| &*f.member.name).collect();
+        assert_eq!(changed, ["map"]);
+        assert_eq!(state.changed, state.handed_on);
+        assert!(state.changes_given);
+    }
 }
 
 /// Everything that is computed from a class, for the sake of not panicking.
