@@ -317,9 +317,10 @@ fn testng_hook(class: &str, method: &str, descriptor: &str) -> Option<(Hook, Lis
 }
 
 /// The JDK's classes to rewrite once the JVM is up.
-pub(crate) const JDK_CLASSES: [&str; 8] = [
+pub(crate) const JDK_CLASSES: [&str; 9] = [
     "java/lang/Class",
     "java/lang/Thread",
+    LOOKUP,
     VIRTUAL_THREAD,
     "jdk/internal/loader/URLClassPath",
     "jdk/internal/loader/URLClassPath$JarLoader",
@@ -331,6 +332,9 @@ pub(crate) const JDK_CLASSES: [&str; 8] = [
 /// The class of virtual threads. Its initializer reads settings that programs
 /// may still want to make.
 pub(crate) const VIRTUAL_THREAD: &str = "java/lang/VirtualThread";
+
+/// The class that finds members for method handles.
+const LOOKUP: &str = "java/lang/invoke/MethodHandles$Lookup";
 
 /// The hook at a method of the JDK, if there is one.
 pub(crate) fn jdk_hook(class: &str, method: &str, descriptor: &str) -> Option<(Hook, Listen)> {
@@ -357,6 +361,18 @@ pub(crate) fn jdk_hook(class: &str, method: &str, descriptor: &str) -> Option<(H
             | "getDeclaredClasses"
             | "getEnclosingMethodInfo",
         ) => Some((Hook::Reflected, at(0))),
+        // What is found depends on what the class has and does not have, as with
+        // reflection. The JVM's own method handles, for lambdas and the like,
+        // do not come by here.
+        (LOOKUP, _)
+            if method.starts_with("find") && descriptor.starts_with("(Ljava/lang/Class;") =>
+        {
+            Some((Hook::Reflected, at(1)))
+        }
+        // `bind` is given an object; its class is seen where the member is looked for.
+        (LOOKUP, "resolveOrFail") if descriptor.starts_with("(BLjava/lang/Class;") => {
+            Some((Hook::Reflected, at(2)))
+        }
         ("java/lang/Thread" | VIRTUAL_THREAD, "start") => Some((Hook::ThreadStarts, at(0))),
         ("java/lang/Class", "forName") if descriptor.starts_with("(Ljava/lang/String;") => {
             Some((Hook::Named, at(0)))

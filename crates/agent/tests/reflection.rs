@@ -79,6 +79,43 @@ fn each_test_and_each_initializer_is_told_of_the_same_class() {
     }
 }
 
+#[test]
+fn finding_a_member_for_a_method_handle_is_a_look_at_its_class() {
+    let finds = |member: &str| {
+        format!(
+            "java.lang.invoke.MethodHandles.Lookup lookup = java.lang.invoke.MethodHandles.lookup();
+            java.lang.invoke.MethodType type = java.lang.invoke.MethodType.methodType(void.class);
+            try {{ lookup.{member}; }} catch (ReflectiveOperationException e) {{ }}"
+        )
+    };
+    let tests = [
+        ("ATest", finds("findStatic(Found.class, \"no\", type)")),
+        ("BTest", finds("findVirtual(Found.class, \"method\", type)")),
+        ("CTest", finds("findConstructor(Found.class, type)")),
+        (
+            "DTest",
+            finds("findStaticGetter(Found.class, \"no\", int.class)"),
+        ),
+        ("ETest", finds("bind(new Found(), \"method\", type)")),
+        // Handles that the JVM makes for a lambda and a method reference.
+        (
+            "FTest",
+            "Runnable one = () -> new Found().method(); one.run();
+            Runnable two = new Found()::method; two.run();"
+                .to_owned(),
+        ),
+    ];
+    let tests = tests.each_ref().map(|(name, body)| (*name, body.as_str()));
+    let found = ("Found.java", "class Found { void method() { } }");
+    for jdk in Jdk::old_and_new() {
+        let trace = run(&Suite::new(&tests, &[found]), &jdk);
+        for (test, _) in tests {
+            let looks = reflected_by(&trace, test).contains("Found");
+            assert_eq!(looks, test != "FTest", "{test}");
+        }
+    }
+}
+
 /// A thread of nobody's looks at many classes all the time. While a test runs,
 /// it goes through all of them, whatever it has told for the test before.
 #[test]

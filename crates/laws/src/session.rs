@@ -46,7 +46,10 @@ pub fn try_seed(workshop: &Workshop, seed: u64, size: usize, rounds: u64) -> Out
     let second = later.pop().expect("two were asked for");
     let heads = later.pop().expect("two were asked for");
     let neutral = batch.edits_of(seed, &[EditKind::Neutral]);
-    let neutral = batch.compile(vec![named("neutral", neutral)], &["-g:none"]);
+    // Without debug information javac makes one method of two lambdas that say
+    // the same, and gives the others new names.
+    let options = ["-g:none", "-XDdeduplicateLambdas=false"];
+    let neutral = batch.compile(vec![named("neutral", neutral)], &options);
 
     let mut trial = Trial::begin(&batch);
     trial.projection();
