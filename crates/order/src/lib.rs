@@ -28,6 +28,7 @@ mod shingle;
 mod signature;
 mod smart;
 pub mod statistics;
+mod words;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
 pub use budget::{Budget, Cut, ParseBudgetError, ParseBudgetErrorKind};

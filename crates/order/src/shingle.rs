@@ -1,33 +1,22 @@
-//! Cuts a test into overlapping pieces of five.
+//! Cuts a test into overlapping pieces of three.
 //!
-//! A text is cut by bytes and a token stream by tokens. A piece is handed on
+//! A text is cut by words and a token stream by tokens. A piece is handed on
 //! as a hash of its content; which pieces there are is all that counts, not
 //! where they stand or how often they occur.
 
 use crate::random::{STEP, mix};
+use crate::words;
 
-/// How many bytes or tokens make one shingle.
-pub const SHINGLE_LENGTH: usize = 5;
+/// How many words or tokens make one shingle.
+pub const SHINGLE_LENGTH: usize = 3;
 
 /// Hashes the shingles of a text.
 ///
-/// A run of white space counts as one space and is dropped at both ends, so
-/// that a new indentation makes no new test. A text shorter than a shingle is
-/// one shingle; a text of white space has none.
-pub(crate) fn of_text(text: &[u8], mut each: impl FnMut(u64)) {
-    const MASK: u64 = (1 << (8 * SHINGLE_LENGTH)) - 1;
-    let mut window = 0_u64;
-    let mut length = 0;
-    for byte in collapse_spaces(text) {
-        window = (window << 8 | u64::from(byte)) & MASK;
-        length += 1;
-        if length >= SHINGLE_LENGTH {
-            each(mix(window ^ STEP));
-        }
-    }
-    if (1..SHINGLE_LENGTH).contains(&length) {
-        each(mix(window ^ STEP));
-    }
+/// Only words count, so neither a new indentation nor a new comment makes a new
+/// test. A text of fewer words than a shingle is one shingle; a text without
+/// words has none.
+pub(crate) fn of_text(text: &[u8], each: impl FnMut(u64)) {
+    of_tokens(words::of(text), each);
 }
 
 /// Hashes the shingles of a token stream.
@@ -48,21 +37,6 @@ pub(crate) fn of_tokens<T: AsRef<[u8]>>(
     if (1..SHINGLE_LENGTH).contains(&length) {
         each(hash_words(&window));
     }
-}
-
-fn collapse_spaces(text: &[u8]) -> impl Iterator<Item = u8> {
-    let text = text.trim_ascii();
-    let mut after_space = false;
-    text.iter().filter_map(move |&byte| {
-        let space = byte.is_ascii_whitespace();
-        let repeated = space && after_space;
-        after_space = space;
-        match (repeated, space) {
-            (true, _) => None,
-            (false, true) => Some(b' '),
-            (false, false) => Some(byte),
-        }
-    })
 }
 
 /// Hashes bytes in words of eight, the length included.
@@ -105,33 +79,33 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_one_shingle_for_each_place_where_five_bytes_fit() {
-        assert_eq!(text("abcdefg").len(), 3);
-        assert_eq!(text("aaaaaaa").len(), 1);
-        assert!(text("abcdefg").is_superset(&text("bcdef")));
+    fn a_text_has_one_shingle_for_each_place_where_three_words_fit() {
+        assert_eq!(text("a b c d e").len(), 3);
+        assert_eq!(text("a a a a a").len(), 1);
+        assert!(text("a(b).c(d)").is_superset(&text("b c d")));
     }
 
     #[test]
-    fn a_short_text_is_one_shingle_and_an_empty_one_none() {
-        assert_eq!(text("abc").len(), 1);
-        assert_ne!(text("abc"), text("ab"));
+    fn a_short_text_is_one_shingle_and_one_without_words_has_none() {
+        assert_eq!(text("a b").len(), 1);
+        assert_ne!(text("a b"), text("a"));
         assert!(text("").is_empty());
-        assert!(text(" \n\t ").is_empty());
+        assert!(text(" \n\t{} ").is_empty());
     }
 
     #[test]
-    fn indentation_and_line_ends_do_not_count() {
+    fn indentation_comments_and_line_ends_do_not_count() {
         assert_eq!(
-            text("if (a) {\n\tb();\n}"),
-            text("  if (a) {\r\n    b();\r\n}\r\n")
+            text("if (a) {\n\tb(c);\n}"),
+            text("/* May be. */\r\n  if (a) {\r\n    b(c); // Done.\r\n}\r\n")
         );
     }
 
     #[test]
-    fn tokens_are_cut_by_five_and_told_apart_by_content_and_order() {
-        assert_eq!(tokens("a b c d e f").len(), 2);
-        assert_ne!(tokens("a b c d e"), tokens("a b c e d"));
-        assert_ne!(tokens("ab c d e f"), tokens("a bc d e f"));
+    fn tokens_are_cut_by_three_and_told_apart_by_content_and_order() {
+        assert_eq!(tokens("a b c d").len(), 2);
+        assert_ne!(tokens("a b c"), tokens("a c b"));
+        assert_ne!(tokens("ab c d"), tokens("a bc d"));
         assert_eq!(tokens("a b").len(), 1);
     }
 }

@@ -15,7 +15,7 @@ pub const FUNCTIONS: usize = 10;
 
 /// Names the way from bytes to signatures. Whoever stores signatures stores it
 /// with them, and drops them when it changes.
-pub const SIGNATURE_FORMAT: u32 = 1;
+pub const SIGNATURE_FORMAT: u32 = 2;
 
 /// The min-hash signature of a test's code.
 ///
@@ -133,13 +133,13 @@ mod tests {
         let first_two = |signature: Signature| signature.values()[..2].to_vec();
         assert_eq!(
             first_two(Signature::of_text(b"assertEquals(4, add(2, 2));")),
-            [53_745_184, 2_212_389]
+            [1_403_690_162, 3_154_624_464]
         );
         assert_eq!(
             first_two(Signature::of_tokens([
                 "aload_0", "iconst_2", "iadd", "ireturn"
             ])),
-            [1_466_088_491, 212_239_200]
+            [154_956_649, 1_193_394_420]
         );
     }
 
