@@ -279,24 +279,9 @@ fn outcome_of_relatives(
     id: &TestId,
     newest: Option<Sequence>,
 ) -> Option<Outcome> {
-    let is_relative = |other: &KnownTest| {
-        other.id.module == id.module
-            && other.id.class == id.class
-            && other.id.method.is_some() != id.method.is_some()
-    };
-    let relatives: Vec<&KnownTest> = match &id.method {
-        Some(_) => {
-            let class = TestId::of_class(id.module.clone(), id.class.clone());
-            ledger.test(&class).into_iter().collect()
-        }
-        None => ledger
-            .tests()
-            .iter()
-            .filter(|other| is_relative(other))
-            .collect(),
-    };
+    let of_class = ledger.tests_of_class(&id.module, &id.class).iter();
+    let relatives = of_class.filter(|other| other.id.method.is_some() != id.method.is_some());
     relatives
-        .into_iter()
         .filter_map(|other| other.history.first())
         .filter(|event| newest.is_none_or(|newest| event.sequence > newest))
         .map(|event| event.ending.outcome)
@@ -515,8 +500,11 @@ fn compare(
                 (ElementKind::Class | ElementKind::Whole | ElementKind::Reachable, Some(view)) => {
                     Some(view.class())
                 }
-                // Looking into code takes reading it.
-                (ElementKind::Blocks, _) if unchanged => Some(version.fingerprint),
+                // Looking into code takes reading it, and names of methods
+                // take taking apart.
+                (ElementKind::Blocks | ElementKind::Method, _) if unchanged => {
+                    Some(version.fingerprint)
+                }
                 (ElementKind::Shape | ElementKind::Overrides, Some(view)) => Some(view.shape()),
                 (ElementKind::Head, Some(view)) => Some(view.head()),
                 (ElementKind::Method, Some(view)) if view.doubt().is_none() => {

@@ -86,6 +86,14 @@ impl<'r> Ledger<'r> {
         Some(&self.tests[index])
     }
 
+    /// The tests of a class: itself and its methods.
+    pub fn tests_of_class(&self, module: &str, class: &ClassName) -> &[KnownTest] {
+        let compare = |test: &KnownTest| (&*test.id.module, &test.id.class).cmp(&(module, class));
+        let start = self.tests.partition_point(|test| compare(test).is_lt());
+        let rest = &self.tests[start..];
+        &rest[..rest.partition_point(|test| compare(test).is_eq())]
+    }
+
     /// The records of all tests.
     pub fn records(&self) -> &[KnownRecord] {
         &self.records
