@@ -27,11 +27,16 @@ impl Replay {
             jobs: self.settings.jobs,
             work: self.settings.work.join("mutants"),
             revision: Some(commit.to_owned()),
+            known: self.settings.known_mutants.clone(),
         };
         let path = self.settings.work.join(Self::MUTANTS);
-        mutants::forget(&path, commit)?;
         let mut killed: BTreeMap<bool, usize> = BTreeMap::new();
         let result = mutants::run(&settings, |line| {
+            // Not before there is something new: the earlier results may be what
+            // is known.
+            if let mutants::Line::Suite { .. } = line {
+                mutants::forget(&path, commit)?;
+            }
             if let mutants::Line::Mutant(mutant) = line {
                 *killed.entry(!mutant.killers.is_empty()).or_default() += 1;
                 for (technique, missed) in &mutant.missed {

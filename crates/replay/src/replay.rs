@@ -186,7 +186,7 @@ impl Replay {
                 watcher.says(&format!("{name} would have missed {test}"));
             }
         }
-        if self.settings.mutants > 0 {
+        if self.settings.mutants > 0 || self.settings.known_mutants.is_some() {
             self.plant(commit, &stores, watcher)?;
         }
         Ok(revision)

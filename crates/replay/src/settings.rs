@@ -32,6 +32,8 @@ pub struct Settings {
     /// Whether runs without collection are measured too.
     pub without_collection: bool,
     pub mutants: usize,
+    /// Results of mutants that are planted again without running any test.
+    pub known_mutants: Option<PathBuf>,
     pub seed: u64,
     pub check: mutants::Check,
     /// How many JVMs run tests with faults at the same time.

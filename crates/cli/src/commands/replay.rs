@@ -85,6 +85,10 @@ pub(crate) struct ReplayArgs {
     /// tests find them and would have been left out.
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     mutants: usize,
+    /// Plant the faults of earlier results again, and judge only what is
+    /// selected: who finds them is known.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["mutants", "orders"])]
+    known_mutants: Option<PathBuf>,
     /// Which faults are chosen.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
@@ -159,6 +163,11 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
         full: !args.no_full,
         without_collection: !args.no_ae,
         mutants: args.mutants,
+        known_mutants: args
+            .known_mutants
+            .as_ref()
+            .map(std::path::absolute)
+            .transpose()?,
         seed: args.seed,
         check: args.check,
         jobs: args.jobs,

@@ -14,6 +14,7 @@
 //! others on the class path, so that several mutants can run at the same time.
 
 mod jvm;
+mod known;
 mod pick;
 mod runner;
 mod suite;
@@ -36,6 +37,7 @@ use thiserror::Error;
 use crate::files::{self, FileError};
 use crate::variant::Variant;
 use jvm::{Desk, Outcome};
+use known::Known;
 pub use pick::Candidate;
 use suite::Suite;
 use workers::Workers;
@@ -57,6 +59,9 @@ pub struct Settings {
     /// Where the program that runs tests, its results and its logs go.
     pub work: PathBuf,
     pub revision: Option<String>,
+    /// Results of an earlier run with the same revision: its faults are planted
+    /// again, and only the techniques are judged anew.
+    pub known: Option<PathBuf>,
 }
 
 /// Which tests are run to learn who finds a fault.
@@ -99,6 +104,10 @@ pub enum MutantError {
         program: PathBuf,
         source: std::io::Error,
     },
+    #[error("`{}` has nothing of {what}", path.display())]
+    NotKnown { path: PathBuf, what: String },
+    #[error("`{}` tells of `{what}`, which these classes do not have", path.display())]
+    OtherProject { path: PathBuf, what: String },
     #[error("failed to write a line of results")]
     Line(#[from] serde_json::Error),
 }
@@ -211,15 +220,22 @@ pub fn run(
 ) -> Result<(), MutantError> {
     let workers = Workers::new(settings.jobs, &settings.work);
     files::make_folder(&settings.work)?;
-    let (suite, set_aside) = suite_of(settings, &workers)?;
+    let revision = settings.revision.as_deref();
+    let known = settings.known.as_deref();
+    let known = known.map(|path| Known::read(path, revision)).transpose()?;
+    let known = known.as_ref();
+    let (suite, set_aside) = suite_of(settings, known, &workers)?;
     let candidates = pick::candidates(&suite)?;
-    let total = candidates.len();
-    let picked = pick::pick(candidates, settings.count, settings.seed);
+    let total = known.map_or(candidates.len(), |known| known.candidates);
+    let picked = match known {
+        Some(known) => known.pick(candidates)?,
+        None => pick::pick(candidates, settings.count, settings.seed),
+    };
     tell(&Line::Suite {
         format: FORMAT,
         revision: settings.revision.clone(),
-        seed: settings.seed,
-        check: settings.check,
+        seed: known.map_or(settings.seed, |known| known.seed),
+        check: known.map_or(settings.check, |known| known.check),
         techniques: settings.stores.iter().map(|(v, _)| v.name()).collect(),
         tests: suite.tests.iter().map(suite::Test::line).collect(),
         set_aside,
@@ -228,7 +244,10 @@ pub fn run(
     let stores = Mutex::new(());
     workers.each(
         &picked,
-        |candidate, desk| try_mutant(settings, &suite, &stores, candidate, desk),
+        |candidate, desk| {
+            let ran = known.and_then(|known| known.ran(&candidate.mutant.id));
+            try_mutant(settings, &suite, &stores, candidate, ran, desk)
+        },
         |line| tell(&Line::Mutant(Box::new(line))),
     )
 }
@@ -265,7 +284,11 @@ fn without(text: &str, revision: &str) -> String {
     kept
 }
 
-fn suite_of(settings: &Settings, workers: &Workers) -> Result<(Suite, Vec<SetAside>), MutantError> {
+fn suite_of(
+    settings: &Settings,
+    known: Option<&Known>,
+    workers: &Workers,
+) -> Result<(Suite, Vec<SetAside>), MutantError> {
     let (variant, store) = settings.stores.first().ok_or(MutantError::NoTests)?;
     let (outlook, standings) = with_store(settings, store, || {
         let outlook = outlook(settings, variant)?;
@@ -277,7 +300,13 @@ fn suite_of(settings: &Settings, workers: &Workers) -> Result<(Suite, Vec<SetAsi
         .map(|standing| (standing.test, standing.signature))
         .collect();
     let runner = runner::prepare(&settings.work, &outlook)?;
-    suite::measure(&outlook, &signatures, &runner, workers)
+    match known {
+        Some(known) => {
+            let suite = suite::known(&outlook, &signatures, &runner, known)?;
+            Ok((suite, known.set_aside.clone()))
+        }
+        None => suite::measure(&outlook, &signatures, &runner, workers),
+    }
 }
 
 fn try_mutant(
@@ -285,6 +314,7 @@ fn try_mutant(
     suite: &Suite,
     stores: &Mutex<()>,
     candidate: &Candidate,
+    ran: Option<&Vec<TestRun>>,
     mut desk: Desk,
 ) -> Result<MutantLine, MutantError> {
     let mutant = &candidate.mutant;
@@ -323,7 +353,11 @@ fn try_mutant(
     drop(asking);
     asked?;
     desk.planted = Some(beside(&desk.folder, &mutant.class, &planted)?);
-    judge(settings, suite, candidate, &desk, &mut line)?;
+    line.ran = match ran {
+        Some(ran) => ran.clone(),
+        None => run_tests(settings, suite, candidate, &desk)?,
+    };
+    judge(suite, &desk, &mut line)?;
     Ok(line)
 }
 
@@ -355,19 +389,22 @@ fn ask_techniques(
 }
 
 /// Runs the tests with the fault.
-fn judge(
+fn run_tests(
     settings: &Settings,
     suite: &Suite,
     candidate: &Candidate,
     desk: &Desk,
-    line: &mut MutantLine,
-) -> Result<(), MutantError> {
+) -> Result<Vec<TestRun>, MutantError> {
     let class = &candidate.mutant.class;
     let loads = |test: &usize| suite.tests[*test].may_load(class);
     let tests = (0..suite.tests.len())
         .filter(|test| settings.check == Check::Full || loads(test))
         .collect::<Vec<_>>();
-    line.ran = suite.run(&tests, desk)?;
+    suite.run(&tests, desk)
+}
+
+/// Tells who finds the fault and who would have been left out.
+fn judge(suite: &Suite, desk: &Desk, line: &mut MutantLine) -> Result<(), MutantError> {
     let failed = line.ran.iter().filter(|run| run.outcome != Outcome::Passed);
     for test in failed.map(|run| run.test).collect::<Vec<_>>() {
         let everywhere = line.selected.values().all(|tests| tests.contains(&test));

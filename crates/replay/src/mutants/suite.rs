@@ -10,6 +10,7 @@ use fewest_order::Signature;
 use fewest_run::Outlook;
 
 use super::jvm::{Desk, Ended, Job, Jvm, Outcome};
+use super::known::Known;
 use super::runner::Runner;
 use super::workers::Workers;
 use super::{MutantError, SetAside, SuiteTest, TestRun};
@@ -135,6 +136,48 @@ pub(super) fn measure(
         return Err(MutantError::NoTests);
     }
     Ok((suite, set_aside))
+}
+
+/// The suite as an earlier run has measured it. Which classes a test loads is
+/// not known then.
+pub(super) fn known(
+    outlook: &Outlook,
+    signatures: &BTreeMap<TestId, Signature>,
+    runner: &Runner,
+    known: &Known,
+) -> Result<Suite, MutantError> {
+    let mut main_folders = BTreeSet::new();
+    let mut jvms = Vec::new();
+    let mut tasks = BTreeMap::new();
+    for (request, tests) in outlook.tasks() {
+        for class in tests {
+            let id = TestId::of_class(request.module.as_str(), class.clone());
+            tasks.insert(id.to_string(), (id, jvms.len()));
+        }
+        main_folders.extend(self::main_folders(&request.classpath, tests));
+        jvms.push(Jvm::new(request, runner));
+    }
+    let mut test = |of: &SuiteTest| -> Result<Test, MutantError> {
+        let (id, task) = tasks
+            .remove(&of.test)
+            .ok_or_else(|| known.has_another(&of.test))?;
+        Ok(Test {
+            signature: signatures.get(&id).copied(),
+            id,
+            task,
+            millis: of.millis,
+            loaded: None,
+        })
+    };
+    Ok(Suite {
+        tests: known
+            .tests
+            .iter()
+            .map(&mut test)
+            .collect::<Result<_, _>>()?,
+        main_folders,
+        jvms,
+    })
 }
 
 /// How a test ends alone in a JVM, and which classes it loads there.
