@@ -126,8 +126,46 @@ mod jvm {
         assert_eq!(result["totals"][0]["revisions"], 2);
 
         every_killer_was_selected(&project.path("work/mutants.jsonl"));
+        another_technique_is_judged_by_the_same_faults(&project);
         nothing_of_the_user_s_was_touched(&project);
         it_says_that_the_folder_is_taken_and_resumes_when_asked(&project);
+    }
+
+    /// No test runs again for it.
+    fn another_technique_is_judged_by_the_same_faults(project: &TestProject) {
+        let (known, work) = (project.path("work/mutants.jsonl"), project.path("again"));
+        let paths = [&known, &work].map(|path| path.to_str().unwrap());
+        let options = [
+            "--no-full",
+            "--no-ae",
+            "--techniques",
+            "file",
+            "--last",
+            "1",
+        ];
+        let files = ["--known-mutants", paths[0], "--work", paths[1]];
+        let finished = replay(project, &[&options[..], &files].concat());
+        assert_eq!(finished.code(), Some(0), "{}", finished.stderr);
+        let again = lines(&work.join("mutants.jsonl"));
+        let before = lines(&known);
+        let of_last = before.len() - again.len();
+        assert_eq!(again[0]["revision"], before[of_last]["revision"]);
+        assert_eq!(again.len(), 4);
+        for (again, before) in again.iter().zip(&before[of_last..]).skip(1) {
+            for same in ["id", "killers", "ran"] {
+                assert_eq!(again[same], before[same]);
+            }
+            assert!(again["missed"]["file"].as_array().unwrap().is_empty());
+            assert!(!again["selected"]["file"].as_array().unwrap().is_empty());
+        }
+    }
+
+    fn lines(path: &Path) -> Vec<Value> {
+        let text = fs::read_to_string(path).unwrap();
+        let lines = text.lines();
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     /// Leaves behind what a replay leaves that was ended while it planted faults
@@ -192,11 +230,7 @@ mod jvm {
     }
 
     fn every_killer_was_selected(path: &Path) {
-        let text = fs::read_to_string(path).unwrap();
-        let lines: Vec<Value> = text
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
+        let lines = lines(path);
         let suites: Vec<&Value> = lines
             .iter()
             .filter(|line| line["kind"] == "suite")
@@ -216,7 +250,7 @@ mod jvm {
             assert!(mutant["missed"]["hybrid"].as_array().unwrap().is_empty());
             killed += usize::from(!killers.is_empty());
         }
-        assert!(killed > 0, "{text}");
+        assert!(killed > 0, "{lines:?}");
     }
 
     fn nothing_of_the_user_s_was_touched(project: &TestProject) {
