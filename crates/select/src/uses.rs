@@ -12,7 +12,7 @@ use fewest_model::{ClassName, Element, MethodKey, Walk, Watch};
 use fewest_trace::{FileStamp, Thing};
 
 use crate::jvm_run::{JvmRun, Numbers, TestRun};
-use crate::left_state::{Initializers, LeftState};
+use crate::left_state::{Initializers, LeftState, is_of_framework};
 
 /// What must be known of a class to tell what using it means.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -327,7 +327,9 @@ impl<'a, C: Classes> Expansion<'a, C> {
     }
 
     /// What ran outside of all tests counts for each of them, except what
-    /// makes or describes another test class: frameworks do that up front.
+    /// makes or describes another test class: frameworks do that up front, and
+    /// look at what it inherits. A test's own class and all above it count as a
+    /// whole anyway.
     /// Other methods of a test class are set-up for many, as `@BeforeSuite`.
     pub(crate) fn add_ambient(&mut self) {
         let run = self.run;
@@ -350,7 +352,8 @@ impl<'a, C: Classes> Expansion<'a, C> {
                 // Whatever of that is really used is seen when it is.
                 Thing::Defined(_) => {}
                 Thing::Named(class) if self.classes.facts(class).is_some() => {}
-                Thing::Named(class) | Thing::Reflected(class) if self.is_another_test(class) => {}
+                Thing::Named(class) | Thing::Reflected(class)
+                    if self.is_another_test(class) || self.is_for_frameworks(class) => {}
                 thing => self.add_thing(thing),
             }
         }
@@ -358,6 +361,15 @@ impl<'a, C: Classes> Expansion<'a, C> {
 
     fn is_another_test(&self, class: &ClassName) -> bool {
         self.run.is_test(class) && self.test.is_none_or(|test| class.outermost() != *test)
+    }
+
+    /// Whether a class speaks to a test framework, as an abstract class with
+    /// tests does: frameworks look at it for each test class below it.
+    fn is_for_frameworks(&self, class: &ClassName) -> bool {
+        self.classes.facts(class).is_some_and(|facts| {
+            let mut named = facts.annotation_types.iter().chain(&facts.supertypes);
+            named.any(is_of_framework)
+        })
     }
 
     fn add_thing(&mut self, thing: &Thing) {
@@ -653,7 +665,7 @@ mod tests {
     use super::*;
 
     /// `Code` with methods that write, read, change and find what static
-    /// fields hold, and `Other`.
+    /// fields hold, and `Other`; `BTest` extends the abstract test class `Base`.
     struct Known(HashMap<&'static str, Arc<ClassFacts>>);
 
     const WRITE: u32 = 0;
@@ -723,10 +735,21 @@ mod tests {
             );
             let mut other = ClassFacts::default();
             other.methods.insert(method("run"), MethodFacts::default());
-            Self(HashMap::from([
-                ("Code", Arc::new(code)),
-                ("Other", Arc::new(other)),
-            ]))
+            let base = ClassFacts {
+                annotation_types: vec!["org/junit/Test".into()],
+                ..ClassFacts::default()
+            };
+            let test = ClassFacts {
+                supertypes: vec!["Base".into()],
+                ..ClassFacts::default()
+            };
+            let known = [
+                ("Code", code),
+                ("Other", other),
+                ("Base", base),
+                ("BTest", test),
+            ];
+            Self(known.map(|(name, facts)| (name, Arc::new(facts))).into())
         }
     }
 
@@ -791,6 +814,42 @@ mod tests {
         let tests = run.tests.iter().zip(uses);
         let by_other = tests.filter(|(_, uses)| uses.elements.contains(&other));
         by_other.map(|(test, _)| test.class.to_string()).collect()
+    }
+
+    #[test]
+    fn frameworks_look_at_classes_up_front_and_others_at_what_they_use() {
+        let reflected = |id, class: &str| Event::Thing {
+            id,
+            thing: Thing::Reflected(class.into()),
+        };
+        let looked_at = Event::Ambient {
+            uses: Uses {
+                probes: Vec::new(),
+                things: vec![1, 2, 3],
+            },
+        };
+        let things = [
+            reflected(1, "Other"),
+            reflected(2, "Base"),
+            reflected(3, "BTest"),
+        ];
+        let [a, b] = [window(0, "ATest", &[]), window(1, "BTest", &[])];
+        let events = things.into_iter().chain([looked_at]).chain(a).chain(b);
+        let trace = Trace {
+            events: events.collect(),
+            cut_at: None,
+        };
+        let uses = uses_of_tests(&JvmRun::new(trace), &Known::new());
+        let whole = |test: usize| -> Vec<&str> {
+            let elements = uses[test].elements.iter();
+            let whole = elements.filter_map(|element| match element {
+                Element::Whole(class) => Some(class.as_str()),
+                _ => None,
+            });
+            whole.collect()
+        };
+        assert_eq!(whole(0), ["ATest", "Other"]);
+        assert_eq!(whole(1), ["BTest", "Base", "Other", "org/junit/Test"]);
     }
 
     #[test]
