@@ -128,7 +128,7 @@ fn class_of(test: &str) -> &str {
 
 fn cases() -> Vec<Case> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/safety");
-    let cases = ["cases.json", "left_state.json"].map(|file| {
+    let cases = ["cases.json", "left_state.json", "handles.json"].map(|file| {
         let text = fs::read(folder.join(file)).unwrap();
         serde_json::from_slice::<Vec<Case>>(&text).unwrap()
     });
