@@ -8,7 +8,7 @@
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
-use fewest_model::ClassName;
+use fewest_model::{ClassName, TestId};
 
 use crate::frameworks::Frameworks;
 use crate::hooks::Hook;
@@ -38,8 +38,8 @@ impl<'a> FromIterator<(&'a str, &'a str)> for MethodNames {
 }
 
 impl<'a> Frameworks<'a> {
-    /// The name of the one test method that a call is for.
-    pub(crate) fn method(self, hook: Hook, object: Local<'a>) -> Option<String> {
+    /// The name, in its test class, of the one test method that a call is for.
+    pub(crate) fn method(self, hook: Hook, class: &ClassName, object: Local<'a>) -> Option<String> {
         if !hook.is_of_method() {
             return None;
         }
@@ -47,26 +47,33 @@ impl<'a> Frameworks<'a> {
             Hook::JUnit3Run => self.text(object, c"getName"),
             Hook::PlatformNode => {
                 let descriptor = c"Lorg/junit/platform/engine/TestDescriptor;";
-                self.jupiter(self.jni.field(object, c"testDescriptor", descriptor)?)
+                self.jupiter(
+                    class,
+                    self.jni.field(object, c"testDescriptor", descriptor)?,
+                )
             }
-            Hook::PlatformDescriptor => self.jupiter(object),
+            Hook::PlatformDescriptor => self.jupiter(class, object),
             _ => self.text(object, c"getMethodName"),
         }
     }
 
     /// The method of a plain Jupiter test. Other nodes of the platform are
-    /// classes, repetitions, or tests that are made while others run.
-    fn jupiter(self, descriptor: Local<'a>) -> Option<String> {
-        let class = self.jvmti.class_name(self.jni.class_of(descriptor)?)?;
-        if !class.starts_with("org/junit/jupiter/engine/descriptor/")
-            || !(class.ends_with("/TestMethodTestDescriptor")
-                || class.ends_with("/MethodTestDescriptor"))
+    /// classes, repetitions, or tests that are made while others run. A nested
+    /// class that a test class inherits is not told apart.
+    fn jupiter(self, test: &ClassName, descriptor: Local<'a>) -> Option<String> {
+        let jni = self.jni;
+        let kind = self.jvmti.class_name(jni.class_of(descriptor)?)?;
+        if !kind.starts_with("org/junit/jupiter/engine/descriptor/")
+            || !(kind.ends_with("/TestMethodTestDescriptor")
+                || kind.ends_with("/MethodTestDescriptor"))
         {
             return None;
         }
+        let class = jni.call(descriptor, c"getTestClass", c"()Ljava/lang/Class;")?;
+        let class = ClassName::new(self.jvmti.class_name(class)?);
         let method = c"()Ljava/lang/reflect/Method;";
-        let method = self.jni.call(descriptor, c"getTestMethod", method)?;
-        self.text(method, c"getName")
+        let method = jni.call(descriptor, c"getTestMethod", method)?;
+        TestId::method_in(test, &class, &self.text(method, c"getName")?)
     }
 }
 

@@ -15,7 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use fewest_model::{ClassName, Outcome};
+use fewest_model::{ClassName, Outcome, TestId};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use thiserror::Error;
@@ -38,7 +38,8 @@ pub struct ClassReport {
     /// The worst of its cases.
     pub outcome: Outcome,
     pub cases: Counts,
-    /// Cases that failed, or passed only on a retry, by the names in the report.
+    /// Cases that failed, or passed only on a retry, by the names in the report;
+    /// those of nested classes by their [names in this one](TestId::method_in).
     pub problems: BTreeMap<String, Outcome>,
     /// The time that all cases took together.
     pub millis: u64,
@@ -128,6 +129,8 @@ impl Reports {
         let class = case.class.outermost();
         let ran = case.ran.as_ref().map(ClassName::outermost);
         for class in ran.filter(|ran| *ran != class).into_iter().chain([class]) {
+            let name = TestId::method_in(&class, &case.class, &case.name);
+            let name = name.unwrap_or_else(|| case.name.clone());
             self.classes
                 .entry(class)
                 .or_insert_with(|| ClassReport {
@@ -136,20 +139,17 @@ impl Reports {
                     problems: BTreeMap::new(),
                     millis: 0,
                 })
-                .add(case);
+                .add(case, name);
         }
     }
 }
 
 impl ClassReport {
-    fn add(&mut self, case: &Case) {
+    fn add(&mut self, case: &Case, name: String) {
         self.outcome = self.outcome.max(case.outcome);
         self.millis += case.millis;
         if !matches!(case.outcome, Outcome::Passed | Outcome::Skipped) {
-            let known = self
-                .problems
-                .entry(case.name.clone())
-                .or_insert(case.outcome);
+            let known = self.problems.entry(name).or_insert(case.outcome);
             *known = (*known).max(case.outcome);
         }
         *match case.outcome {
@@ -388,6 +388,24 @@ mod tests {
   </testcase>
 </testsuite>"#;
         insta::assert_snapshot!(read(xml), @"ex/NewTest Skipped 2/1/0/0 13 ms");
+    }
+
+    #[test]
+    fn problems_in_nested_classes_are_told_from_those_of_the_outer_one() {
+        let cases = read_cases(
+            br#"<testsuite name="ex.T" tests="2" errors="0" failures="2">
+  <testcase name="a" classname="ex.T" time="0.1"/>
+  <testcase name="a" classname="ex.T$In" time="0.1"><failure/></testcase>
+  <testcase name="b" classname="ex.Base$In" time="0.1"><failure/></testcase>
+</testsuite>"#,
+        );
+        let mut reports = Reports::default();
+        for case in cases.unwrap() {
+            reports.add(&case);
+        }
+        let problems = &reports.classes[&"ex/T".into()].problems;
+        let names: Vec<&str> = problems.keys().map(String::as_str).collect();
+        assert_eq!(names, ["In.a", "b"]);
     }
 
     #[test]

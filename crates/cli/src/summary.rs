@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fewest_model::Outcome;
+use fewest_model::{Outcome, TestId};
 use fewest_report::counted;
 use fewest_run::{LeftOut, Merged, NOT_WATCHED, Overview, TestReport};
 use fewest_select::{Entity, Technique};
@@ -124,12 +124,11 @@ fn ordinal(number: usize) -> String {
 
 /// Counts methods, the classes they are of, and classes that stay whole.
 fn methods(tests: &[&TestReport]) -> String {
-    let class_of = |test: &TestReport| -> Option<(String, String)> {
-        let (class, _) = test.test.split_once('#')?;
-        Some((test.module.clone(), class.to_owned()))
-    };
-    let classes: BTreeSet<_> = tests.iter().filter_map(|test| class_of(test)).collect();
-    let single = tests.iter().filter(|test| test.test.contains('#')).count();
+    let of_methods = || tests.iter().filter(|test| test.test.contains('#'));
+    let classes: BTreeSet<_> = of_methods()
+        .map(|test| (&test.module, TestId::class_of(&test.test)))
+        .collect();
+    let single = of_methods().count();
     let whole = tests.len() - single;
     let of = format!(
         "{} of {}",

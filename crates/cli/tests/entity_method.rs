@@ -369,6 +369,55 @@ mod jvm {
     }
 
     #[test]
+    fn methods_of_nested_classes_of_junit_5() {
+        let main = "org.junit.platform.console.ConsoleLauncher";
+        let mut project = Project::new(jupiter(), &[main, "-c", "ATest"]);
+        project.write(
+            "ATest",
+            "import org.junit.jupiter.api.*; import static org.junit.jupiter.api.Assertions.*;
+            class ATest {
+                @Test void one() { assertEquals(1, Code.one()); }
+                @Nested class In {
+                    @BeforeEach void up() { Code.up(); }
+                    @Test void one() { assertEquals(2, Code.two()); }
+                    @Nested class Deep { void down() { }
+                        @Test void find() { assertEquals(0, Code.find()); } }
+                }
+            }",
+        );
+        let told_of = |outer: &str, inner: &str, deep: &str| {
+            told(&[
+                ("ATest#one", outer),
+                ("ATest$In#one", inner),
+                ("ATest$In$Deep#find", deep),
+            ])
+        };
+        let (first, all, _) = project.run_with(&[]);
+        assert_eq!(all, told_of("passed", "passed", "passed"));
+        let said = "3 test methods of 1 class run, 0 proven unaffected";
+        assert!(first.stderr.contains(said), "{}", first.stderr);
+
+        // One of them, in the code that it tests and in its own.
+        project.edit("Code", "return 2", "return Math.abs(2)");
+        project.edit("ATest", "assertEquals(0,", "assertSame(0,");
+        assert_eq!(project.run(), told_of("skip", "passed", "passed"));
+
+        // The set-up of a class counts for what is nested in it.
+        project.edit("Code", "return 0", "return 7");
+        assert_eq!(project.run(), told_of("skip", "passed", "passed"));
+
+        // A method that becomes a tear-down has run in no test.
+        project.edit("ATest", "void down", "@AfterEach void down");
+        assert_eq!(project.run(), all);
+
+        project.edit("Code", "Math.abs(2)", "3");
+        assert_eq!(project.run(), told_of("skip", "failed", "skip"));
+        let why = project.fewest(&["why", "ATest$In#one"]);
+        assert!(why.starts_with("ATest$In#one would run"), "{why}");
+        assert!(why.contains("it failed when it last ran"), "{why}");
+    }
+
+    #[test]
     fn a_test_inherits_what_left_the_state_that_it_finds_and_runs_with_it() {
         let mut project = Project::new(junit4(), &["org.junit.runner.JUnitCore", "ATest"]);
         // JUnit 4 runs methods by the hash codes of their names: a before b.
@@ -584,7 +633,7 @@ mod jvm {
                 ),
                 (
                     "EnclosedTest",
-                    "it has nested test classes",
+                    "it has nested test classes that cannot be told apart",
                     "public class EnclosedTest {
                         @org.junit.Test public void a() { }
                         public static class Inner { @org.junit.Test public void b() { } } }",
@@ -678,9 +727,10 @@ mod jvm {
                 ),
                 (
                     "NestTest",
-                    "it has nested test classes",
+                    "it has nested test classes that cannot be told apart",
                     "import org.junit.jupiter.api.*;
-                    class NestTest { @Test void a() { } @Nested class In { @Test void a() { } } }",
+                    class NestTest extends Nests { @Test void a() { } }
+                    class Nests { @Nested class In { @Test void b() { } } }",
                 ),
                 (
                     "ExtendTest",

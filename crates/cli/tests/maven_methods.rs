@@ -17,6 +17,8 @@ mod jvm {
         framework: &'static str,
         test: &'static str,
         assert: &'static str,
+        /// What its test class has beside two tests.
+        more: &'static str,
     }
 
     const MODULES: [Module; 2] = [
@@ -26,6 +28,7 @@ mod jvm {
             framework: "junit:junit:4.13.2",
             test: "org.junit.Test",
             assert: "org.junit.Assert",
+            more: "",
         },
         Module {
             name: "five",
@@ -33,6 +36,10 @@ mod jvm {
             framework: "org.junit.jupiter:junit-jupiter:5.10.2",
             test: "org.junit.jupiter.api.Test",
             assert: "org.junit.jupiter.api.Assertions",
+            more: "@org.junit.jupiter.api.Nested class In {
+        @org.junit.jupiter.api.Test void innerOne() { Code.one(); }
+        @org.junit.jupiter.api.Test void innerTwo() { Code.two(); }
+    }",
         },
     ];
 
@@ -49,6 +56,7 @@ public class Code {
             framework,
             test,
             assert,
+            more,
         } = module;
         let mut parts = framework.split(':');
         let mut next = || parts.next().unwrap();
@@ -73,6 +81,7 @@ public class Code {
 public class CodeTest {{
     @{test} public void one() {{ {assert}.assertEquals(1, Code.one()); }}
     @{test} public void two() {{ {assert}.assertEquals(2, Code.two()); }}
+    {more}
 }}"
             ),
         );
@@ -122,19 +131,28 @@ public class CodeTest {{
             "four: p.CodeTest#two",
             "five: p.CodeTest#one",
             "five: p.CodeTest#two",
+            "five: p.CodeTest$In#innerOne",
+            "five: p.CodeTest$In#innerTwo",
         ];
         assert_eq!(build(&project), names(&all));
         for module in &MODULES {
             let path = format!("{}/src/main/java/p/Code.java", module.name);
             project.write(path, CODE.replace("return 1", "return Math.abs(1)"));
         }
-        let ones = names(&["four: p.CodeTest#one", "five: p.CodeTest#one"]);
+        let ones = names(&[
+            "four: p.CodeTest#one",
+            "five: p.CodeTest#one",
+            "five: p.CodeTest$In#innerOne",
+        ]);
         assert_eq!(build(&project), ones);
-        let told: Vec<(String, Case)> = cases(&project)
+        let mut told: Vec<(String, Case)> = cases(&project)
             .into_iter()
             .map(|((module, _, name), case)| (format!("{module} {name}"), case))
             .collect();
+        told.sort_by(|(one, _), (other, _)| one.cmp(other));
         let expected = [
+            ("five innerOne", Case::Passed),
+            ("five innerTwo", Case::Skipped),
             ("five one", Case::Passed),
             ("five two", Case::Skipped),
             ("four one", Case::Passed),

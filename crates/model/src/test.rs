@@ -14,7 +14,8 @@ pub struct TestId {
     pub module: Arc<str>,
     /// The outermost class.
     pub class: ClassName,
-    /// One method of the class, where methods are told apart.
+    /// One method of the class, where methods are told apart, by its
+    /// [name in the class](TestId::method_in).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<Arc<str>>,
 }
@@ -27,14 +28,37 @@ impl TestId {
             method: None,
         }
     }
+
+    /// The name of a method in the outermost class of its test class: that of a
+    /// nested class comes before it, as in `Inner$Deeper.method`. No class and no
+    /// method has a dot in its name, so the two cannot be mixed up. `None` for a
+    /// class that lies elsewhere.
+    pub fn method_in(outermost: &ClassName, class: &ClassName, method: &str) -> Option<String> {
+        let rest = class.as_str().strip_prefix(outermost.as_str())?;
+        match rest.strip_prefix('$') {
+            Some(nested) => Some(format!("{nested}.{method}")),
+            None => rest.is_empty().then(|| method.to_owned()),
+        }
+    }
+
+    /// The outermost class of a test that is printed as `text`.
+    pub fn class_of(text: &str) -> ClassName {
+        let class = text.split('#').next().unwrap_or(text);
+        ClassName::from_dotted(class).outermost()
+    }
 }
 
+/// `com.acme.FooTest`, `com.acme.FooTest#method` or, where the method is one of
+/// a nested class, `com.acme.FooTest$Inner#method`.
 impl fmt::Display for TestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.class.dotted())?;
-        match &self.method {
-            Some(method) => write!(f, "#{method}"),
-            None => Ok(()),
+        let Some(name) = &self.method else {
+            return Ok(());
+        };
+        match name.rsplit_once('.') {
+            Some((nested, method)) => write!(f, "${nested}#{method}"),
+            None => write!(f, "#{name}"),
         }
     }
 }
@@ -66,6 +90,28 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_method_of_a_nested_class_is_one_of_the_outermost() {
+        let outermost = ClassName::new("com/acme/FooTest");
+        let id = |class: &str, method| TestId {
+            method: TestId::method_in(&outermost, &class.into(), method).map(Arc::from),
+            ..TestId::of_class("", outermost.clone())
+        };
+        let printed = |class: &str| id(class, "adds").to_string();
+        assert_eq!(printed("com/acme/FooTest"), "com.acme.FooTest#adds");
+        let deep = id("com/acme/FooTest$In$Deep", "adds");
+        assert_eq!(deep.method.as_deref(), Some("In$Deep.adds"));
+        assert_eq!(deep.to_string(), "com.acme.FooTest$In$Deep#adds");
+        assert_eq!(TestId::class_of(&deep.to_string()), outermost);
+        assert_eq!(TestId::class_of("com.acme.FooTest"), outermost);
+        for elsewhere in ["com/acme/FooTests", "com/acme/Base$In"] {
+            assert_eq!(
+                TestId::method_in(&outermost, &elsewhere.into(), "adds"),
+                None
+            );
+        }
+    }
 
     #[test]
     fn only_a_clean_pass_is_evidence() {

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use fewest_build::reports::{ClassReport, ReadReportError, read_reports};
-use fewest_model::Outcome;
+use fewest_model::{Outcome, TestId};
 use fewest_select::Entity;
 use serde::Deserialize;
 use thiserror::Error;
@@ -77,9 +77,10 @@ impl ReportedTest {
     }
 }
 
-/// The class of a test that may be a method.
+/// The class of a test that may be a method, of a nested class even.
 pub(crate) fn class_of(test: &str) -> &str {
-    test.split('#').next().unwrap_or(test)
+    let class = TestId::class_of(test).dotted();
+    test.get(..class.len()).unwrap_or(test)
 }
 
 /// A build under fewest.

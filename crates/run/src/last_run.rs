@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use fewest_model::{ClassName, Outcome, TestId};
+use fewest_model::{Outcome, TestId};
 use fewest_select::Technique;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -115,5 +115,25 @@ fn is_due(test: &TestReport) -> bool {
 }
 
 fn id(test: &TestReport) -> TestId {
-    TestId::of_class(test.module.as_str(), ClassName::from_dotted(&test.test))
+    TestId::of_class(test.module.as_str(), TestId::class_of(&test.test))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_that_failed_makes_its_class_due() {
+        let failed = |test: &str| TestReport {
+            test: test.into(),
+            module: "m".into(),
+            outcome: Some(Outcome::Failed),
+            ..TestReport::default()
+        };
+        let due = TestId::of_class("m", "p/ATest".into());
+        for test in ["p.ATest", "p.ATest#a", "p.ATest$In#a"] {
+            assert!(is_due(&failed(test)));
+            assert_eq!(id(&failed(test)), due);
+        }
+    }
 }

@@ -87,7 +87,7 @@ pub const NOT_WATCHED: &str = "it was not watched";
 pub(crate) const NO_CLASS: &str = "the class path does not have its class";
 
 /// A test in a report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TestReport {
     pub test: String,
@@ -271,15 +271,12 @@ fn methods_of_jvm(
     classes: &SnapshotClasses<'_>,
     methods: &TestClasses<'_>,
 ) -> Vec<Vec<TestUses>> {
-    let known: BTreeMap<&ClassName, TestMethods> = run
-        .tests
-        .iter()
-        .map(|test| (&test.class, methods.methods(&test.class)))
-        .collect();
-    uses_of_methods(run, classes, |class, name| match known.get(class)? {
-        TestMethods::Apart(methods) => methods.get(name).cloned(),
+    let apart = |class: &ClassName| match methods.methods(class) {
+        TestMethods::Apart(methods) => Some((class.clone(), methods)),
         TestMethods::Whole(_) => None,
-    })
+    };
+    let declared = run.tests.iter().filter_map(|test| apart(&test.class));
+    uses_of_methods(run, classes, &declared.collect())
 }
 
 /// What a test class came to in all JVMs of a task.
@@ -736,6 +733,13 @@ impl Task {
         Ok(recorded)
     }
 
+    fn method_id(&self, class: &ClassName, name: &Arc<str>) -> TestId {
+        TestId {
+            method: Some(name.clone()),
+            ..TestId::of_class(self.request.module.as_str(), class.clone())
+        }
+    }
+
     fn keep_method(
         &self,
         writer: &mut Writer<'_>,
@@ -750,10 +754,7 @@ impl Task {
         let later = result.uses.doubts.get(result.doubts_of_traces..);
         doubts.extend(later.unwrap_or_default().iter().cloned());
         let kept = Kept {
-            id: TestId {
-                method: Some(name.clone()),
-                ..TestId::of_class(self.request.module.as_str(), class.clone())
-            },
+            id: self.method_id(class, name),
             outcome: method.outcome.max(result.methods.shared_outcome),
             millis: method.millis,
             uses: &method.uses,
@@ -867,8 +868,8 @@ impl Task {
             let methods = methods.iter().filter(|method| is_out(method));
             return methods
                 .map(|method| {
-                    let name = format!("{}#{}", class.dotted(), method.name);
-                    report(name, method.millis)
+                    let id = self.method_id(class, &method.name);
+                    report(id.to_string(), method.millis)
                 })
                 .collect();
         }

@@ -6,6 +6,7 @@
 //! the methods that ran, so that an edit of one test leaves the others alone.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use fewest_model::{ClassName, Element, MethodKey, Walk};
 
@@ -16,18 +17,24 @@ use crate::uses::{Classes, Expansion, StaticField, TestUses, late_uses, left_sta
 /// Where a test method is declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declared {
+    /// The class that it is a test of: the test class, or one nested in it.
+    pub test: ClassName,
+    /// The class that has it, which may be a superclass of the other.
     pub class: ClassName,
     pub key: MethodKey,
 }
 
+/// The methods of a test class by their names in it.
+pub type DeclaredMethods = BTreeMap<Arc<str>, Declared>;
+
 /// What each method of each test depends on, in the order of the tests and of
-/// their methods. `declared` tells where a method of a test class stands.
+/// their methods. `declared` has the test classes whose methods are told apart.
 pub fn uses_of_methods<C: Classes>(
     run: &JvmRun,
     classes: &C,
-    declared: impl Fn(&ClassName, &str) -> Option<Declared>,
+    declared: &BTreeMap<ClassName, DeclaredMethods>,
 ) -> Vec<Vec<TestUses>> {
-    let mut parts = Parts::new(run, classes);
+    let mut parts = Parts::new(run, classes, declared);
     let mut places = BTreeMap::new();
     let mut stretch = 0;
     for part in in_order(run) {
@@ -41,8 +48,10 @@ pub fn uses_of_methods<C: Classes>(
                 let own = &run.tests[test];
                 let method = &own.methods[index];
                 let mut unit = parts.method(test, stretch, method);
-                if let Some(Declared { class, key }) = declared(&own.class, &method.name) {
-                    let lookup = Element::Lookup(own.class.clone(), key.clone());
+                let methods = declared.get(&own.class);
+                if let Some(place) = methods.and_then(|known| known.get(&method.name)) {
+                    let Declared { test, class, key } = place.clone();
+                    let lookup = Element::Lookup(test, key.clone());
                     let all = Element::Blocks(class.clone(), key.clone(), Walk::whole());
                     let method = Element::Method(class, key);
                     unit.uses.elements.extend([lookup, all, method]);
@@ -111,6 +120,8 @@ struct Unit {
 struct Parts<'a, C> {
     run: &'a JvmRun,
     classes: &'a C,
+    /// Of each test the classes that its methods are tests of.
+    frames: Vec<BTreeSet<ClassName>>,
     units: Vec<Unit>,
     /// The units of each test.
     of_tests: Vec<Vec<usize>>,
@@ -120,10 +131,20 @@ struct Parts<'a, C> {
 }
 
 impl<'a, C: Classes> Parts<'a, C> {
-    fn new(run: &'a JvmRun, classes: &'a C) -> Self {
+    fn new(
+        run: &'a JvmRun,
+        classes: &'a C,
+        declared: &BTreeMap<ClassName, DeclaredMethods>,
+    ) -> Self {
+        let frames = |test: &TestRun| {
+            let methods = declared.get(&test.class).into_iter().flatten();
+            let classes = methods.map(|(_, declared)| declared.test.clone());
+            classes.chain([test.class.clone()]).collect()
+        };
         Self {
             run,
             classes,
+            frames: run.tests.iter().map(frames).collect(),
             units: Vec::new(),
             of_tests: vec![Vec::new(); run.tests.len()],
             writers: BTreeMap::new(),
@@ -169,18 +190,19 @@ impl<'a, C: Classes> Parts<'a, C> {
     /// One method, or what all of them share.
     fn part(&self, index: usize, stretch: usize, own: &'a Numbers) -> Unit {
         let test = &self.run.tests[index];
+        let frames = &self.frames[index];
         let stretches = self.run.stretches_of(index);
         let shared = stretches.map(|stretch| &stretch.shared);
         let mut all = Expansion::new(self.run, self.classes);
         all.add_watches();
-        all.add_part(test, shared.chain([own]));
+        all.add_part(test, frames, shared.chain([own]));
         all.add_ambient();
         all.finish();
         // What all share writes a field once, not once for each method.
         let mut alone = Expansion::new(self.run, self.classes);
-        alone.add_part(test, [own]);
+        alone.add_part(test, frames, [own]);
         alone.finish();
-        let family = self.family(&test.class);
+        let family = self.family(frames);
         let is_own = |field: &StaticField| {
             field.class.outermost() == test.class || family.contains(&field.class)
         };
@@ -199,10 +221,10 @@ impl<'a, C: Classes> Parts<'a, C> {
         }
     }
 
-    /// The supertypes of a class.
-    fn family(&self, class: &ClassName) -> BTreeSet<ClassName> {
+    /// The supertypes of classes.
+    fn family(&self, classes: &BTreeSet<ClassName>) -> BTreeSet<ClassName> {
         let mut family = BTreeSet::new();
-        let mut pending = vec![class.clone()];
+        let mut pending: Vec<ClassName> = classes.iter().cloned().collect();
         while let Some(class) = pending.pop() {
             let facts = self.classes.facts(&class);
             for supertype in facts.iter().flat_map(|facts| &facts.supertypes) {

@@ -232,9 +232,9 @@ pub(crate) struct Expansion<'a, C> {
     run: &'a JvmRun,
     classes: &'a C,
     test: Option<&'a ClassName>,
-    /// Whether the test class counts by its frame, because only one of its
-    /// methods is meant.
-    framed: bool,
+    /// The test class and the nested ones that have tests: they count by their
+    /// frames where only one of their methods is meant. Empty where all is.
+    frames: BTreeSet<ClassName>,
     pub(crate) uses: TestUses,
     pub(crate) static_reads: BTreeSet<StaticField>,
     pub(crate) static_writes: BTreeSet<StaticField>,
@@ -255,7 +255,7 @@ impl<'a, C: Classes> Expansion<'a, C> {
             run,
             classes,
             test: None,
-            framed: false,
+            frames: BTreeSet::new(),
             uses: TestUses::default(),
             static_reads: BTreeSet::new(),
             static_writes: BTreeSet::new(),
@@ -272,11 +272,14 @@ impl<'a, C: Classes> Expansion<'a, C> {
     pub(crate) fn add_part<'n>(
         &mut self,
         test: &'a TestRun,
+        frames: &BTreeSet<ClassName>,
         parts: impl IntoIterator<Item = &'n Numbers>,
     ) {
         self.test = Some(&test.class);
-        self.framed = true;
-        self.add_whole(&test.class);
+        self.frames.clone_from(frames);
+        for class in frames {
+            self.add_whole(class);
+        }
         for numbers in parts {
             self.add_numbers(numbers);
         }
@@ -478,9 +481,9 @@ impl<'a, C: Classes> Expansion<'a, C> {
         self.static_objects.extend(objects.cloned());
     }
 
-    /// Whether a class is the one that a single method is of.
+    /// Whether a class is one that a single method is of.
     fn is_framed(&self, class: &ClassName) -> bool {
-        self.framed && self.test == Some(class)
+        self.frames.contains(class)
     }
 
     /// A class is used.
@@ -497,7 +500,7 @@ impl<'a, C: Classes> Expansion<'a, C> {
                 self.add(Element::Head(class.clone()));
             }
         }
-        if !self.framed && self.test.is_some_and(|test| class.outermost() == *test) {
+        if self.frames.is_empty() && self.test.is_some_and(|test| class.outermost() == *test) {
             self.add_whole(class);
         }
         self.pending.push(class.clone());

@@ -128,7 +128,7 @@ impl Agent {
         let subject = frameworks.junit4(description);
         if self.config.methods
             && let Some(subject) = &subject
-            && let Some(method) = frameworks.method(Hook::JUnit4Leaf, description)
+            && let Some(method) = frameworks.method(Hook::JUnit4Leaf, &subject.class, description)
             && !self.is_left_out(&subject.class)
         {
             let hook = Hook::JUnit4Leaf;

@@ -63,7 +63,9 @@ impl Agent {
             subject = None;
         }
         let method = match (&subject, object) {
-            (Some(_), Some(object)) if self.config.methods => frameworks.method(hook, object),
+            (Some(found), Some(object)) if self.config.methods => {
+                frameworks.method(hook, &found.class, object)
+            }
             _ => None,
         };
         if let (Some(found), Some(object), Some(method)) = (&subject, object, &method)

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use fewest_model::{Outcome, TestId};
+use fewest_model::{ClassName, Outcome, TestId};
 use fewest_report::{Colour, Table, grouped};
 use fewest_run::{Forecast, Outlook, Prediction, Project, RecordSummary};
 use fewest_select::{Entity, Technique};
@@ -42,21 +42,20 @@ pub(crate) struct WhyArgs {
 }
 
 pub(crate) fn run(args: &WhyArgs) -> Result<ExitCode> {
-    let (name, method) = match args.test.split_once('#') {
-        Some((name, method)) => (name, Some(method)),
-        None => (args.test.as_str(), None),
-    };
-    let entity = method.map_or(args.entity, |_| Some(Entity::Method));
+    let (name, method) = meant_test(&args.test);
+    let entity = method
+        .as_ref()
+        .map_or(args.entity, |_| Some(Entity::Method));
     let project = Project::around(&std::env::current_dir()?);
     let outlook = Outlook::open(project, args.technique, entity)?;
     let tests = outlook.tests()?;
     let meant: BTreeSet<TestId> = tests
         .iter()
-        .filter(|test| means(name, &test.class))
+        .filter(|test| means(&name, &test.class))
         .cloned()
         .collect();
     if meant.is_empty() {
-        let text = unknown("test", name, tests.iter().map(|test| &test.class));
+        let text = unknown("test", &name, tests.iter().map(|test| &test.class));
         output::warn(&text);
         return Ok(exit::NOT_FOUND.into());
     }
@@ -64,11 +63,8 @@ pub(crate) fn run(args: &WhyArgs) -> Result<ExitCode> {
     if let Some(method) = method {
         // A class that stays whole answers for each of its methods.
         forecasts.retain(|forecast| {
-            forecast
-                .test
-                .method
-                .as_deref()
-                .is_none_or(|known| known == method)
+            let known = forecast.test.method.as_deref();
+            known.is_none_or(|known| known == method)
         });
         if forecasts.is_empty() {
             output::warn(&format!("no test method `{method}` of {name} is known"));
@@ -81,6 +77,17 @@ pub(crate) fn run(args: &WhyArgs) -> Result<ExitCode> {
         .collect();
     output::print(&screens.join("\n"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The class that a text names, and the name of its method there: a method of a
+/// nested class is one of the outermost.
+fn meant_test(text: &str) -> (String, Option<String>) {
+    let class = TestId::class_of(text);
+    let method = text.split_once('#').map(|(named, method)| {
+        let named = ClassName::from_dotted(named);
+        TestId::method_in(&class, &named, method).unwrap_or_else(|| method.to_owned())
+    });
+    (class.dotted(), method)
 }
 
 fn screen(forecast: &Forecast) -> Table {

@@ -4,26 +4,28 @@
 //! whatever changes how a framework runs a class, or lets one test reach into
 //! another, keeps the class whole. `docs/design/entities.md` lists the reasons.
 
+mod annotations;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use fewest_build::TaskRequest;
-use fewest_classfile::annotations::{self, Annotation, AnnotationValue};
+use fewest_classfile::annotations::{self as known, Annotation, AnnotationValue};
 use fewest_classfile::read::{ClassFile, Member, ReadError, access};
 use fewest_classfile::references::{MethodReferences, method_references};
-use fewest_model::{ClassName, Fingerprint, MethodKey};
-use fewest_select::method_uses::Declared;
+use fewest_model::{ClassName, Fingerprint, MethodKey, TestId};
+use fewest_select::method_uses::{Declared, DeclaredMethods};
 use fewest_snapshot::Snapshot;
 
+use self::annotations::{check_annotation, is_of_framework};
 use crate::class_facts::may_change;
 
 /// The methods of a test class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TestMethods {
     /// By name, with the place where each is declared.
-    Apart(BTreeMap<Arc<str>, Declared>),
+    Apart(DeclaredMethods),
     /// Why they cannot be told apart.
     Whole(String),
 }
@@ -32,7 +34,7 @@ const RUNNER: &str = "a runner or an extension of its own runs it";
 const PARAMETERS: &str = "its tests are parameterised, repeated or made while they run";
 const ORDER: &str = "its methods run in an order of their own";
 const INSTANCE: &str = "its methods share one instance";
-const NESTED: &str = "it has nested test classes";
+const NESTED: &str = "it has nested test classes that cannot be told apart";
 const UNKNOWN: &str = "it has no tests that can be told by its class file";
 const UNREADABLE: &str = "its class file cannot be read";
 const STATIC: &str = "its methods write a static field of it";
@@ -45,13 +47,17 @@ const SETTINGS: &str = "settings of JUnit change how its methods run";
 const FRAMEWORKS: &str = "its tests are of several frameworks";
 
 const TEST_CASE: &str = "junit/framework/TestCase";
+const JUPITER_NESTED: &str = "org/junit/jupiter/api/Nested";
 
 /// Looks at the test classes of one task.
 pub(crate) struct TestClasses<'a> {
     snapshot: &'a Snapshot,
+    /// The classes within an outermost one.
     nested: BTreeMap<ClassName, Vec<ClassName>>,
     /// Whether JUnit 5 is told to do something in another way.
     jupiter_settings: bool,
+    /// The same of the order of nested classes.
+    jupiter_class_order: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,6 +78,21 @@ struct Outline {
     methods: Vec<Method>,
 }
 
+impl Outline {
+    fn is_nested_test(&self) -> bool {
+        let mut classes = self.annotations.iter().map(|a| a.class.as_str());
+        classes.any(|class| class == JUPITER_NESTED)
+    }
+
+    /// Whether each object of it belongs to one of another class.
+    fn is_inner_of(&self, outer: &ClassName) -> bool {
+        let of_outer = format!("(L{outer};");
+        let constructors = || self.methods.iter().filter(|m| m.key.is_constructor());
+        constructors().count() > 0
+            && constructors().all(|method| method.key.descriptor.starts_with(&of_outer))
+    }
+}
+
 struct Field {
     is_static: bool,
     is_final: bool,
@@ -88,7 +109,7 @@ struct Method {
 
 impl Method {
     fn is_test(&self, junit3: bool) -> bool {
-        annotations::is_test(&self.member, &self.key, &self.annotations, junit3)
+        known::is_test(&self.member, &self.key, &self.annotations, junit3)
     }
 
     /// Whether it can override or be overridden.
@@ -117,7 +138,8 @@ impl<'a> TestClasses<'a> {
         Self {
             snapshot,
             nested,
-            jupiter_settings: has_jupiter_settings(snapshot, request, command),
+            jupiter_settings: jupiter_is_told(&HOW_METHODS_RUN, snapshot, request, command),
+            jupiter_class_order: jupiter_is_told(&[CLASS_ORDER], snapshot, request, command),
         }
     }
 
@@ -129,33 +151,60 @@ impl<'a> TestClasses<'a> {
         }
     }
 
-    fn tell_apart(&self, class: &ClassName) -> Result<BTreeMap<Arc<str>, Declared>, String> {
-        let chain = self.chain(class)?;
-        let nested: Vec<Outline> = self
-            .nested
-            .get(class)
-            .into_iter()
-            .flatten()
-            .map(|name| self.outline(name))
-            .collect::<Result<_, _>>()?;
-        let framework = framework(&chain)?;
+    fn tell_apart(&self, class: &ClassName) -> Result<DeclaredMethods, String> {
+        let nested = self.nested_in(class, |_| true)?;
+        let mut parts = vec![self.chain(class)?];
+        for outline in nested.iter().filter(|outline| outline.is_nested_test()) {
+            parts.push(self.chain(&outline.name)?);
+        }
+        let framework = framework(&parts)?;
         let junit3 = framework == Framework::JUnit3;
-        if framework == Framework::Jupiter && self.jupiter_settings {
+        if framework == Framework::Jupiter
+            && (self.jupiter_settings || (parts.len() > 1 && self.jupiter_class_order))
+        {
             return Err(SETTINGS.into());
         }
-        for outline in &chain {
-            self.check_annotations(outline)?;
+        check_nested(&parts, &nested, framework)?;
+        for chain in &parts {
+            for outline in chain {
+                self.check_annotations(outline)?;
+            }
+            self.check_inherited_classes(chain)?;
+            self.check_interfaces(chain)?;
+            check_overrides(chain, junit3)?;
         }
-        check_nested(&nested)?;
-        self.check_interfaces(&chain)?;
-        check_overrides(&chain, junit3)?;
-        check_code(&chain, &nested, junit3)?;
+        check_code(&parts, &nested, junit3)?;
         match framework {
-            Framework::JUnit3 => check_junit3(&chain)?,
-            Framework::TestNg => check_testng(&chain)?,
+            Framework::JUnit3 => check_junit3(&parts[0])?,
+            Framework::TestNg => check_testng(&parts[0])?,
             Framework::JUnit4 | Framework::Jupiter => {}
         }
-        tests(&chain, framework)
+        tests(class, &parts, framework)
+    }
+
+    /// The classes within an outermost one.
+    fn nested_in(
+        &self,
+        outermost: &ClassName,
+        is_meant: impl Fn(&ClassName) -> bool,
+    ) -> Result<Vec<Outline>, String> {
+        let names = self.nested.get(outermost).into_iter().flatten();
+        names
+            .filter(|name| is_meant(name))
+            .map(|name| self.outline(name))
+            .collect()
+    }
+
+    /// JUnit 5 runs nested classes that a superclass has, too.
+    fn check_inherited_classes(&self, chain: &[Outline]) -> Result<(), String> {
+        for above in chain.iter().skip(1) {
+            let is_own = |name: &ClassName| enclosing(name).as_ref() == Some(&above.name);
+            let own = self.nested_in(&above.name.outermost(), is_own)?;
+            if own.iter().any(Outline::is_nested_test) {
+                return Err(NESTED.into());
+            }
+        }
+        Ok(())
     }
 
     /// A class and its superclasses, as far as they are not a framework's or
@@ -188,7 +237,7 @@ impl<'a> TestClasses<'a> {
                         .pool
                         .text(field.descriptor, field.offset + 4)?
                         .into_owned(),
-                    annotations: annotations::of_member(&file, field)?,
+                    annotations: known::of_member(&file, field)?,
                 });
             }
             let mut methods = Vec::new();
@@ -196,7 +245,7 @@ impl<'a> TestClasses<'a> {
                 methods.push(Method {
                     key: file.method_key(method)?,
                     member: method.clone(),
-                    annotations: annotations::of_member(&file, method)?,
+                    annotations: known::of_member(&file, method)?,
                     references: method_references(&file, method)?,
                 });
             }
@@ -204,7 +253,7 @@ impl<'a> TestClasses<'a> {
                 name: file.name(),
                 super_name: file.super_name(),
                 interfaces: file.interface_names()?,
-                annotations: annotations::of_class(&file)?,
+                annotations: known::of_class(&file)?,
                 fields,
                 methods,
             })
@@ -277,6 +326,12 @@ impl<'a> TestClasses<'a> {
     }
 }
 
+/// The class that another one is nested in, by its name.
+fn enclosing(class: &ClassName) -> Option<ClassName> {
+    let (outer, _) = class.as_str().rsplit_once('$')?;
+    Some(outer.into())
+}
+
 fn is_foreign(class: &ClassName) -> bool {
     let name = class.as_str();
     name == TEST_CASE
@@ -285,26 +340,22 @@ fn is_foreign(class: &ClassName) -> bool {
             .any(|p| name.starts_with(p))
 }
 
-fn is_of_framework(annotation: &ClassName) -> bool {
-    let name = annotation.as_str();
-    name.starts_with("org/junit/") || name.starts_with("org/testng/")
-}
-
 /// Which framework runs a class.
-fn framework(chain: &[Outline]) -> Result<Framework, String> {
-    let mut annotations = chain.iter().flat_map(|outline| &outline.annotations);
+fn framework(parts: &[Vec<Outline>]) -> Result<Framework, String> {
+    let outlines = || parts.iter().flatten();
+    let mut annotations = outlines().flat_map(|outline| &outline.annotations);
     if annotations.any(|a| a.class.as_str() == "org/testng/annotations/Test") {
         return Err("all of its public methods are tests".into());
     }
-    if chain
-        .last()
+    let top = parts.first().and_then(|chain| chain.last());
+    if top
         .and_then(|top| top.super_name.as_ref())
         .is_some_and(|n| n.as_str() == TEST_CASE)
     {
         return Ok(Framework::JUnit3);
     }
     let has = |name: &str| {
-        let mut methods = chain.iter().flat_map(|outline| &outline.methods);
+        let mut methods = outlines().flat_map(|outline| &outline.methods);
         methods.any(|method| method.is_annotated(&[name]))
     };
     let found = [
@@ -321,10 +372,9 @@ fn framework(chain: &[Outline]) -> Result<Framework, String> {
         (Some(_), Some(_)) => Err(FRAMEWORKS.into()),
         (None, _) => {
             // A class whose tests are all of a special kind has a better reason.
-            let mut methods = chain.iter().flat_map(|outline| &outline.methods);
+            let mut methods = outlines().flat_map(|outline| &outline.methods);
             methods.try_for_each(|m| m.annotations.iter().try_for_each(check_annotation))?;
-            chain
-                .iter()
+            outlines()
                 .flat_map(|o| &o.annotations)
                 .try_for_each(check_annotation)?;
             Err(UNKNOWN.into())
@@ -332,104 +382,19 @@ fn framework(chain: &[Outline]) -> Result<Framework, String> {
     }
 }
 
-/// Says why a class with such an annotation stays whole, if it does.
-fn check_annotation(annotation: &Annotation) -> Result<(), String> {
-    const RUNNERS: [&str; 3] = [
-        "org/junit/runners/JUnit4",
-        "org/junit/runners/BlockJUnit4ClassRunner",
-        "org/mockito/junit/jupiter/MockitoExtension",
-    ];
-    let name = annotation.class.as_str();
-    let is_known_runner = |value: &AnnotationValue| matches!(value, AnnotationValue::Class(class) if RUNNERS.contains(&class.as_str()));
-    let short = |package: &str| name.strip_prefix(package);
-    if let Some(name) = short("org/junit/jupiter/") {
-        return match name {
-            "api/Test"
-            | "api/BeforeEach"
-            | "api/AfterEach"
-            | "api/BeforeAll"
-            | "api/AfterAll"
-            | "api/DisplayName"
-            | "api/DisplayNameGeneration"
-            | "api/Tag"
-            | "api/Tags"
-            | "api/Disabled"
-            | "api/Timeout"
-            | "api/io/TempDir" => Ok(()),
-            name if name.starts_with("api/condition/") => Ok(()),
-            "api/extension/ExtendWith" => match annotation.value("value") {
-                Some(AnnotationValue::List(all)) if all.iter().all(is_known_runner) => Ok(()),
-                _ => Err(RUNNER.into()),
-            },
-            "api/extension/Extensions" | "api/extension/RegisterExtension" => Err(RUNNER.into()),
-            "api/TestMethodOrder" | "api/Order" => Err(ORDER.into()),
-            "api/TestInstance" => match annotation.value("value") {
-                Some(AnnotationValue::Enum(value)) if value == "PER_METHOD" => Ok(()),
-                _ => Err(INSTANCE.into()),
-            },
-            "api/Nested" => Err(NESTED.into()),
-            "api/TestFactory" | "api/TestTemplate" | "api/RepeatedTest" => Err(PARAMETERS.into()),
-            name if name.starts_with("params/") => Err(PARAMETERS.into()),
-            _ => Err(unknown_annotation(&annotation.class)),
-        };
-    }
-    if let Some(name) = short("org/testng/annotations/") {
-        return match name {
-            "Test" => check_testng_test(annotation),
-            "BeforeMethod" | "AfterMethod" | "BeforeClass" | "AfterClass" | "BeforeSuite"
-            | "AfterSuite" | "BeforeTest" | "AfterTest" => Ok(()),
-            "DataProvider" | "Factory" | "Parameters" => Err(PARAMETERS.into()),
-            "Listeners" | "Guice" | "ObjectFactory" => Err(RUNNER.into()),
-            _ => Err(unknown_annotation(&annotation.class)),
-        };
-    }
-    match short("org/junit/") {
-        None
-        | Some(
-            "Test"
-            | "Before"
-            | "After"
-            | "BeforeClass"
-            | "AfterClass"
-            | "Rule"
-            | "ClassRule"
-            | "Ignore"
-            | "experimental/categories/Category",
-        ) => Ok(()),
-        Some("runner/RunWith") => match annotation.value("value") {
-            Some(runner) if is_known_runner(runner) => Ok(()),
-            _ => Err(RUNNER.into()),
-        },
-        Some("FixMethodOrder" | "runner/OrderWith") => Err(ORDER.into()),
-        Some(name) if name.starts_with("experimental/theories/") => Err(PARAMETERS.into()),
-        Some(_) => Err(unknown_annotation(&annotation.class)),
-    }
-}
-
-fn unknown_annotation(class: &ClassName) -> String {
-    format!("its annotation @{} may change how it runs", class.simple())
-}
-
-fn check_testng_test(annotation: &Annotation) -> Result<(), String> {
-    for (name, _) in &annotation.elements {
-        match name.as_str() {
-            "description"
-            | "enabled"
-            | "expectedExceptions"
-            | "expectedExceptionsMessageRegExp"
-            | "timeOut"
-            | "groups" => {}
-            "dependsOnMethods" | "dependsOnGroups" | "priority" => return Err(ORDER.into()),
-            "dataProvider" | "dataProviderClass" | "invocationCount" | "threadPoolSize"
-            | "successPercentage" => return Err(PARAMETERS.into()),
-            _ => return Err(unknown_annotation(&annotation.class)),
-        }
-    }
-    Ok(())
-}
-
-fn check_nested(nested: &[Outline]) -> Result<(), String> {
+/// Nested classes have tests only as JUnit 5 has them: each object within one of
+/// the class around it, which has tests itself or holds others that have.
+fn check_nested(
+    parts: &[Vec<Outline>],
+    nested: &[Outline],
+    framework: Framework,
+) -> Result<(), String> {
+    let holders: BTreeSet<&ClassName> = parts.iter().map(|chain| &chain[0].name).collect();
     for outline in nested {
+        let is_part = framework == Framework::Jupiter
+            && outline.is_nested_test()
+            && enclosing(&outline.name)
+                .is_some_and(|outer| holders.contains(&outer) && outline.is_inner_of(&outer));
         let methods = outline
             .methods
             .iter()
@@ -439,7 +404,7 @@ fn check_nested(nested: &[Outline]) -> Result<(), String> {
             .super_name
             .as_ref()
             .is_some_and(|n| n.as_str() == TEST_CASE);
-        if is_test_case || all.any(|annotation| is_of_framework(&annotation.class)) {
+        if !is_part && (is_test_case || all.any(|annotation| is_of_framework(&annotation.class))) {
             return Err(NESTED.into());
         }
     }
@@ -447,7 +412,7 @@ fn check_nested(nested: &[Outline]) -> Result<(), String> {
 }
 
 /// What the code of a test class does to its own tests.
-fn check_code(chain: &[Outline], nested: &[Outline], junit3: bool) -> Result<(), String> {
+fn check_code(parts: &[Vec<Outline>], nested: &[Outline], junit3: bool) -> Result<(), String> {
     const LOOKS: [&str; 5] = [
         "getMethod",
         "getMethods",
@@ -463,16 +428,10 @@ fn check_code(chain: &[Outline], nested: &[Outline], junit3: bool) -> Result<(),
         "org/testng/annotations/BeforeClass",
         "org/testng/annotations/AfterClass",
     ];
-    let own: BTreeSet<&ClassName> = chain.iter().chain(nested).map(|o| &o.name).collect();
-    let methods = || {
-        chain
-            .iter()
-            .chain(nested)
-            .flat_map(|outline| &outline.methods)
-    };
-    let tests: BTreeSet<&MethodKey> = chain
-        .iter()
-        .flat_map(|outline| &outline.methods)
+    let outlines = || parts.iter().flatten().chain(nested);
+    let own: BTreeSet<&ClassName> = outlines().map(|o| &o.name).collect();
+    let methods = || outlines().flat_map(|outline| &outline.methods);
+    let tests: BTreeSet<&MethodKey> = methods()
         .filter(|method| method.is_test(junit3))
         .map(|method| &method.key)
         .collect();
@@ -550,20 +509,29 @@ fn check_overrides(chain: &[Outline], junit3: bool) -> Result<(), String> {
     Ok(())
 }
 
-fn tests(chain: &[Outline], framework: Framework) -> Result<BTreeMap<Arc<str>, Declared>, String> {
-    let mut tests: BTreeMap<Arc<str>, Declared> = BTreeMap::new();
-    for outline in chain {
-        for method in &outline.methods {
-            if !method.is_test(framework == Framework::JUnit3) || is_off(method) {
-                continue;
-            }
-            let declared = Declared {
-                class: outline.name.clone(),
-                key: method.key.clone(),
-            };
-            let first = tests.entry(method.key.name.clone()).or_insert(declared);
-            if first.key != method.key {
-                return Err(NAMES.into());
+fn tests(
+    class: &ClassName,
+    parts: &[Vec<Outline>],
+    framework: Framework,
+) -> Result<DeclaredMethods, String> {
+    let mut tests = DeclaredMethods::new();
+    for chain in parts {
+        let test = &chain[0].name;
+        for outline in chain {
+            for method in &outline.methods {
+                if !method.is_test(framework == Framework::JUnit3) || is_off(method) {
+                    continue;
+                }
+                let declared = Declared {
+                    test: test.clone(),
+                    class: outline.name.clone(),
+                    key: method.key.clone(),
+                };
+                let name = TestId::method_in(class, test, &method.key.name).ok_or(NESTED)?;
+                let first = tests.entry(name.into()).or_insert(declared);
+                if first.key != method.key {
+                    return Err(NAMES.into());
+                }
             }
         }
     }
@@ -581,14 +549,23 @@ fn is_off(method: &Method) -> bool {
         .any(|annotation| annotation.value("enabled") == Some(&AnnotationValue::Boolean(false)))
 }
 
-fn has_jupiter_settings(snapshot: &Snapshot, request: &TaskRequest, command: &str) -> bool {
+/// Settings of JUnit 5 that change how the methods of a class run.
+const HOW_METHODS_RUN: [&str; 3] = [
+    "testinstance.lifecycle",
+    "testmethod.order",
+    "extensions.autodetection",
+];
+const CLASS_ORDER: &str = "testclass.order";
+
+/// Whether somebody makes such a setting.
+fn jupiter_is_told(
+    keys: &[&str],
+    snapshot: &Snapshot,
+    request: &TaskRequest,
+    command: &str,
+) -> bool {
     const FILE: &str = "junit-platform.properties";
-    const KEYS: [&str; 3] = [
-        "testinstance.lifecycle",
-        "testmethod.order",
-        "extensions.autodetection",
-    ];
-    let tells = |text: &str| KEYS.iter().any(|key| text.contains(key));
+    let tells = |text: &str| keys.iter().any(|key| text.contains(key));
     let properties = request.system_properties.iter();
     let settings = request.settings.iter();
     if tells(command)
