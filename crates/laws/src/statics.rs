@@ -3,7 +3,8 @@
 //! They may miss what a test reaches in ways that no class file tells, and only
 //! that: a test that is left out though watching selects it, or though it sees
 //! other things, has to have used something that changed and that its code
-//! does not lead to.
+//! does not lead to. Where code leads is not asked of those that are on trial:
+//! a class file leads to each class whose name stands anywhere in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -82,7 +83,12 @@ impl<'a> Statics<'a> {
         self.stage.put(&compiled.version);
         let tests: Vec<String> = self.records.keys().cloned().collect();
         let [selected, full] = BOTH.map(|technique| self.stage.select(technique, &tests));
-        let changed = Changed::between(&batch.base.version.folder, &compiled.version.folder);
+        let (before, after) = (
+            files(&batch.base.version.folder),
+            files(&compiled.version.folder),
+        );
+        let changed = Changed::between(&before, &after);
+        let names = Names::of(&before, &after);
         let affected = compiled.differs_from(&batch.base);
         let mut findings = Vec::new();
         for test in &tests {
@@ -115,7 +121,7 @@ impl<'a> Statics<'a> {
             let is_hidden = || {
                 let empty = BTreeSet::new();
                 let used = used.get(test).unwrap_or(&empty);
-                changed.is_used_beside(used, &self.records[test])
+                changed.is_used_beside(used, &names.reachable(&ClassName::from_dotted(test)))
             };
             if affected.contains(test) && !is_hidden() {
                 let detail = "MISSED, and its code leads to all that changed".to_owned();
@@ -148,6 +154,9 @@ fn finding(
     }
 }
 
+/// Files by their path, with their content.
+type Files = BTreeMap<String, Vec<u8>>;
+
 /// The files of a version that are not as in another.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Changed {
@@ -157,18 +166,16 @@ struct Changed {
 }
 
 impl Changed {
-    fn between(before: &Path, after: &Path) -> Self {
-        let (before, after) = (files(before), files(after));
+    fn between(before: &Files, after: &Files) -> Self {
         let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
         let mut changed = Self::default();
         for path in paths {
             if before.get(path) == after.get(path) {
                 continue;
             }
-            let class = path.strip_prefix("classes/");
-            match class.and_then(|path| path.strip_suffix(".class")) {
+            match class_at(path) {
                 Some(class) => {
-                    changed.classes.insert(ClassName::new(class));
+                    changed.classes.insert(class);
                 }
                 None => changed.has_others = true,
             }
@@ -178,19 +185,82 @@ impl Changed {
 
     /// Whether something that changed is among what a test used, and not among
     /// what its code leads to.
-    fn is_used_beside(&self, used: &BTreeSet<Element>, reachable: &BTreeSet<Element>) -> bool {
+    fn is_used_beside(&self, used: &BTreeSet<Element>, reachable: &BTreeSet<ClassName>) -> bool {
         used.iter().any(|element| match element {
             Element::Resource(_) | Element::File(_) | Element::Listing(_) => self.has_others,
-            _ => element.class().is_some_and(|class| {
-                self.classes.contains(class)
-                    && !reachable.contains(&Element::Reachable(class.clone()))
-            }),
+            _ => element
+                .class()
+                .is_some_and(|class| self.classes.contains(class) && !reachable.contains(class)),
         })
     }
 }
 
+/// The class that a file of a version holds.
+fn class_at(path: &str) -> Option<ClassName> {
+    let class = path.strip_prefix("classes/")?.strip_suffix(".class")?;
+    Some(ClassName::new(class))
+}
+
+/// The classes whose names stand in each class file.
+struct Names(BTreeMap<ClassName, BTreeSet<ClassName>>);
+
+impl Names {
+    /// Of the class files of a version, for the classes of it and of another.
+    fn of(version: &Files, other: &Files) -> Self {
+        let known: BTreeSet<ClassName> = version
+            .keys()
+            .chain(other.keys())
+            .filter_map(|path| class_at(path))
+            .collect();
+        let names_in = |(path, bytes): (&String, &Vec<u8>)| {
+            let class = class_at(path)?;
+            // Programs lie in packages of their own.
+            let own = |name: &&ClassName| package(name) == package(&class);
+            let names = known.iter().filter(own);
+            let named = names.filter(|name| names_class(bytes, name));
+            Some((class.clone(), named.cloned().collect()))
+        };
+        Self(version.iter().filter_map(names_in).collect())
+    }
+
+    /// The classes that one leads to, itself included.
+    fn reachable(&self, from: &ClassName) -> BTreeSet<ClassName> {
+        let mut reached = BTreeSet::from([from.clone()]);
+        let mut pending = vec![from.clone()];
+        while let Some(class) = pending.pop() {
+            for name in self.0.get(&class).into_iter().flatten() {
+                if reached.insert(name.clone()) {
+                    pending.push(name.clone());
+                }
+            }
+        }
+        reached
+    }
+}
+
+fn package(class: &ClassName) -> &str {
+    class
+        .as_str()
+        .rsplit_once('/')
+        .map_or("", |(package, _)| package)
+}
+
+/// Whether the name of a class stands among bytes, in either way to write it.
+fn names_class(bytes: &[u8], class: &ClassName) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
+    [class.as_str().to_owned(), class.dotted()]
+        .iter()
+        .any(|name| {
+            let name = name.as_bytes();
+            let mut windows = bytes.windows(name.len()).enumerate();
+            windows.any(|(at, window)| {
+                window == name && !bytes.get(at + name.len()).is_some_and(is_part)
+            })
+        })
+}
+
 /// The files below a folder by their path in it, with their content.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+fn files(folder: &Path) -> Files {
     let mut files = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
     while let Some(next) = open.pop() {
@@ -223,7 +293,7 @@ mod tests {
             Element::Class(class("p/B")),
             Element::Resource("p/text".into()),
         ]);
-        let reachable = BTreeSet::from([Element::Reachable(class("p/A"))]);
+        let reachable = BTreeSet::from([class("p/A")]);
         assert!(!changed.is_used_beside(&used, &reachable));
         assert!(changed.is_used_beside(&used, &BTreeSet::new()));
         let with_others = Changed {
@@ -231,5 +301,26 @@ mod tests {
             ..Changed::default()
         };
         assert!(with_others.is_used_beside(&used, &reachable));
+    }
+
+    #[test]
+    fn code_leads_where_names_stand() {
+        let files = |all: &[(&str, &str)]| -> Files {
+            let file = |(class, text): &(&str, &str)| {
+                (format!("classes/{class}.class"), text.as_bytes().to_vec())
+            };
+            all.iter().map(file).collect()
+        };
+        let before = files(&[
+            ("p/T", "\u{1}p/A\u{1}"),
+            ("p/A", "Lp/B$C;"),
+            ("p/B", ""),
+            ("p/B$C", "p.New"),
+            ("p/Z", ""),
+        ]);
+        let names = Names::of(&before, &files(&[("p/New", "")]));
+        let reached = names.reachable(&"p/T".into());
+        let expected = ["p/A", "p/B$C", "p/New", "p/T"].map(ClassName::from);
+        assert_eq!(reached, expected.into());
     }
 }
