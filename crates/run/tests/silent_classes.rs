@@ -1,13 +1,12 @@
 //! Classes that a build took for tests and no framework ran.
 
-use std::collections::BTreeMap;
+mod support;
+
 use std::fs;
 use std::path::Path;
 
-use fewest_build::{FORMAT, TaskRequest};
 use fewest_model::{ClassName, Fingerprint, Outcome, TestId};
-use fewest_run::{Plan, PlannedTest, Project, ProjectFile, RunEnd, RunFolder, RunSettings, merge};
-use fewest_select::Technique;
+use fewest_run::{Plan, PlannedTest, Project, RunEnd, merge};
 use fewest_snapshot::{Settings, Snapshot};
 use fewest_store::Reader;
 use fewest_trace::{Event, Jvm, Uses, WindowClose, WindowOpen, Writer};
@@ -21,43 +20,9 @@ fn silent_is_recorded(ran: &str, end: RunEnd) -> bool {
     fs::create_dir_all(classes.join("p")).unwrap();
     fs::write(classes.join("p/Silent.class"), "any bytes").unwrap();
     let snapshot = Snapshot::take(std::slice::from_ref(&classes), Settings::new(root, 8));
-    let settings = RunSettings {
-        since: None,
-        order: fewest_run::OrderSettings::default(),
-        entity: fewest_select::Entity::Class,
-        root: root.to_owned(),
-        technique: Technique::Hybrid,
-        file: ProjectFile::default(),
-        full_run_due: false,
-        quiet: false,
-        collect: true,
-        shadow: false,
-        agent: root.join("agent.so"),
-        revision: None,
-        started_at: 1,
-        command: "mvn test".into(),
-    };
-    let run = RunFolder::create(&Project::at(root), &settings).unwrap();
-    let task = run.path().join("0001-core");
-    fs::create_dir_all(task.join("traces")).unwrap();
-    let request = TaskRequest {
-        test_sources: Vec::new(),
-        format: FORMAT,
-        module: "core".into(),
-        task: "surefire:test@default-test".into(),
-        basedir: root.to_owned(),
-        classpath: vec![classes],
-        test_classes: Some(vec!["p/ATest".into(), "p/Silent".into()]),
-        run_all: None,
-        reports: None,
-        started_at: 1,
-        java_home: None,
-        jvm_args: Vec::new(),
-        system_properties: BTreeMap::new(),
-        environment: BTreeMap::new(),
-        settings: BTreeMap::new(),
-    };
-    request.write(&task).unwrap();
+    let request = support::request(root, &["p/ATest", "p/Silent"]);
+    let (run, task) = support::begin(&support::settings(root), &request);
+    fs::create_dir(task.join("traces")).unwrap();
     let planned = |class: &str| PlannedTest {
         left_out: None,
         methods: Vec::new(),

@@ -1,14 +1,13 @@
 //! `--since`: what git says has changed, and which tests that can affect.
 
-use std::collections::BTreeMap;
+mod support;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use fewest_build::{FORMAT, TaskAnswer, TaskRequest};
-use fewest_run::{
-    ChangeSet, ChangeSetError, Plan, Project, ProjectFile, RunFolder, RunSettings, ask,
-};
+use fewest_build::{TaskAnswer, TaskRequest};
+use fewest_run::{ChangeSet, ChangeSetError, ProjectFile, RunSettings, ask};
 use fewest_select::Technique;
 use fewest_testkit::{Compilation, Javac, Jdk};
 
@@ -130,29 +129,20 @@ impl Checkout {
     }
 
     fn selected_as_compiled(&self, revision: &str) -> Vec<String> {
+        let root = self.root.path();
         let settings = RunSettings {
             since: Some(self.since(revision).unwrap()),
-            order: fewest_run::OrderSettings::default(),
-            entity: fewest_select::Entity::Class,
-            root: self.root.path().to_owned(),
             technique: Technique::StaticFull,
-            file: ProjectFile::load(self.root.path()).unwrap(),
-            full_run_due: false,
-            quiet: false,
-            collect: true,
-            shadow: false,
-            agent: self.path("agent.so"),
-            revision: None,
-            started_at: 1,
-            command: "mvn test".into(),
+            file: ProjectFile::load(root).unwrap(),
+            ..support::settings(root)
         };
-        let run = RunFolder::create(&Project::at(self.root.path()), &settings).unwrap();
-        let task = run.path().join("0001-core");
-        fs::create_dir(&task).unwrap();
-        self.request().write(&task).unwrap();
+        let request = TaskRequest {
+            module: String::new(),
+            ..support::request(root, &["p/ATest", "p/CTest"])
+        };
+        let (run, task) = support::begin(&settings, &request);
         ask(&task).unwrap();
-        let plan: Plan =
-            serde_json::from_slice(&fs::read(task.join("plan.json")).unwrap()).unwrap();
+        let plan = support::plan(&task);
         let skipped = TaskAnswer::read(&task).unwrap().skip.len();
         run.remove().unwrap();
         let selected: Vec<String> = plan
@@ -163,26 +153,6 @@ impl Checkout {
             .collect();
         assert_eq!(selected.len() + skipped, 2);
         selected
-    }
-
-    fn request(&self) -> TaskRequest {
-        TaskRequest {
-            test_sources: Vec::new(),
-            format: FORMAT,
-            module: String::new(),
-            task: "surefire:test@default-test".into(),
-            basedir: self.root.path().to_owned(),
-            classpath: vec![self.path("classes")],
-            test_classes: Some(vec!["p/ATest".into(), "p/CTest".into()]),
-            run_all: None,
-            reports: None,
-            started_at: 1,
-            java_home: None,
-            jvm_args: Vec::new(),
-            system_properties: BTreeMap::new(),
-            environment: BTreeMap::new(),
-            settings: BTreeMap::new(),
-        }
     }
 }
 

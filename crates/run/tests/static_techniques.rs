@@ -1,13 +1,14 @@
 //! Techniques that go by class files: no agent, and a report of the build is
 //! all that is known of a run.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+mod support;
 
-use fewest_build::{FORMAT, TaskAnswer, TaskRequest};
+use std::fs;
+use std::path::PathBuf;
+
+use fewest_build::{TaskAnswer, TaskRequest};
 use fewest_model::ClassName;
-use fewest_run::{Outlook, Plan, Project, ProjectFile, RunEnd, RunFolder, RunSettings, ask, merge};
+use fewest_run::{Outlook, Project, RunEnd, RunSettings, ask, merge};
 use fewest_select::Technique;
 use fewest_testkit::{Compilation, Javac, Jdk};
 
@@ -60,14 +61,10 @@ impl Stage {
     fn run(&mut self, technique: Technique, passes: bool) -> Told {
         self.runs += 1;
         let settings = self.settings(technique);
-        let run = RunFolder::create(&Project::at(self.root.path()), &settings).unwrap();
-        let task = run.path().join("0001-core");
-        fs::create_dir(&task).unwrap();
-        self.request().write(&task).unwrap();
+        let (run, task) = support::begin(&settings, &self.request());
         ask(&task).unwrap();
         let answer = TaskAnswer::read(&task).unwrap();
-        let plan: Plan =
-            serde_json::from_slice(&fs::read(task.join("plan.json")).unwrap()).unwrap();
+        let plan = support::plan(&task);
         if answer.skip.is_empty() {
             self.write_report(passes);
         }
@@ -102,40 +99,16 @@ impl Stage {
 
     fn settings(&self, technique: Technique) -> RunSettings {
         RunSettings {
-            since: None,
-            order: fewest_run::OrderSettings::default(),
-            entity: fewest_select::Entity::Class,
-            root: self.root.path().to_owned(),
             technique,
-            file: ProjectFile::default(),
-            full_run_due: false,
-            quiet: false,
-            collect: true,
-            shadow: false,
-            agent: self.path("agent.so"),
-            revision: None,
             started_at: self.runs,
-            command: "mvn test".into(),
+            ..support::settings(self.root.path())
         }
     }
 
     fn request(&self) -> TaskRequest {
         TaskRequest {
-            test_sources: Vec::new(),
-            format: FORMAT,
-            module: "core".into(),
-            task: "surefire:test@default-test".into(),
-            basedir: Path::new("core").to_owned(),
-            classpath: vec![self.path("classes")],
-            test_classes: Some(vec!["p/ATest".into()]),
-            run_all: None,
             reports: Some(self.path("reports")),
-            started_at: 1,
-            java_home: None,
-            jvm_args: Vec::new(),
-            system_properties: BTreeMap::new(),
-            environment: BTreeMap::new(),
-            settings: BTreeMap::new(),
+            ..support::request(self.root.path(), &["p/ATest"])
         }
     }
 }

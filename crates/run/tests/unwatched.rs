@@ -1,15 +1,13 @@
 //! Tests that a build ran and that no agent saw.
 
-use std::collections::BTreeMap;
+mod support;
+
 use std::fs;
 use std::path::Path;
 
-use fewest_build::{FORMAT, TaskRequest};
+use fewest_build::TaskRequest;
 use fewest_model::Outcome;
-use fewest_run::{
-    Merged, NOT_WATCHED, Project, ProjectFile, RunEnd, RunFolder, RunSettings, merge,
-};
-use fewest_select::Technique;
+use fewest_run::{Merged, NOT_WATCHED, RunEnd, RunSettings, merge};
 
 const REPORT: &str = r#"<testsuite name="p.ATest" time="0.25" tests="1" errors="0" skipped="0" failures="0">
   <testcase name="a" classname="p.ATest" time="0.25"/>
@@ -21,42 +19,15 @@ fn merge_report(root: &Path, collect: bool) -> Merged {
     fs::create_dir_all(&reports).unwrap();
     fs::write(reports.join("TEST-p.ATest.xml"), REPORT).unwrap();
     let settings = RunSettings {
-        since: None,
-        order: fewest_run::OrderSettings::default(),
-        entity: fewest_select::Entity::Class,
-        root: root.to_owned(),
-        technique: Technique::Hybrid,
-        file: ProjectFile::default(),
-        full_run_due: false,
-        quiet: false,
         collect,
-        shadow: false,
-        agent: root.join("agent.so"),
-        revision: None,
-        started_at: 1,
-        command: "mvn test".into(),
+        ..support::settings(root)
     };
-    let run = RunFolder::create(&Project::at(root), &settings).unwrap();
-    let task = run.path().join("0001-core");
-    fs::create_dir(&task).unwrap();
     let request = TaskRequest {
-        test_sources: Vec::new(),
-        format: FORMAT,
-        module: "core".into(),
-        task: "surefire:test@default-test".into(),
-        basedir: root.to_owned(),
         classpath: Vec::new(),
-        test_classes: Some(vec!["p/ATest".into()]),
-        run_all: None,
         reports: Some(reports),
-        started_at: 1,
-        java_home: None,
-        jvm_args: Vec::new(),
-        system_properties: BTreeMap::new(),
-        environment: BTreeMap::new(),
-        settings: BTreeMap::new(),
+        ..support::request(root, &["p/ATest"])
     };
-    request.write(&task).unwrap();
+    let (run, task) = support::begin(&settings, &request);
     fs::write(task.join("agent.failed"), "no such library").unwrap();
     merge(&run, RunEnd::Succeeded).unwrap()
 }
