@@ -61,7 +61,11 @@ impl Signature {
 
     /// In how many of the ten places the two agree.
     pub fn agreement(&self, other: &Self) -> usize {
-        self.agreements(other).into_iter().map(usize::from).sum()
+        // Counted in the width of the values, this compiles to a few wide
+        // instructions, and `fast-pw` spends its time here.
+        let places = self.0.iter().zip(&other.0);
+        let agree = places.map(|(one, other)| u32::from(one == other && *one != u32::MAX));
+        agree.sum::<u32>() as usize
     }
 
     /// The estimated Jaccard distance: 0 for equal sets, 1 for disjoint ones.
