@@ -452,8 +452,10 @@ impl<'a> Trial<'a> {
             for test in known.intersection(&self.recorded.clone()) {
                 let edit = self.kind_of_edit(first, test);
                 let on = |selections: &Selections| selections[name].contains_key(test);
-                if on(&there) != on(&back) {
-                    let ways = [&there, &back].map(|way| way[name].get(test));
+                let ways = [&there, &back].map(|way| way[name].get(test));
+                if on(&there) != on(&back)
+                    && !ways.into_iter().flatten().all(|why| is_of_search(why))
+                {
                     let detail = format!("there {:?}, back {:?}", ways[0], ways[1]);
                     self.find("M8 symmetry", Some(technique), test, edit, detail);
                 }
@@ -576,6 +578,14 @@ pub fn heads_of(batch: &Batch<'_>, bodies: &Compiled) -> Vec<Option<Edit>> {
         })
     };
     batch.programs.iter().zip(&bodies.edits).map(head).collect()
+}
+
+/// Whether a test runs only because a search for a member ends elsewhere. Code
+/// may name a member and never come to it, and only where the member is inherited
+/// does a record tell of that: so a member that moves up counts on one way only.
+fn is_of_search(reasons: &[String]) -> bool {
+    let mut reasons = reasons.iter();
+    reasons.all(|reason| reason.starts_with("the place where "))
 }
 
 fn with_records(recorded: &Recorded) -> BTreeSet<String> {

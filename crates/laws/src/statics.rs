@@ -216,8 +216,8 @@ impl Names {
             let class = class_at(path)?;
             // Programs lie in packages of their own.
             let own = |name: &&ClassName| package(name) == package(&class);
-            let names = known.iter().filter(own);
-            let named = names.filter(|name| names_class(bytes, name));
+            let candidates = known.iter().filter(own);
+            let named = candidates.filter(|name| names_class(bytes, name));
             Some((class.clone(), named.cloned().collect()))
         };
         Self(version.iter().filter_map(names_in).collect())
