@@ -15,6 +15,7 @@ use fewest_select::Technique;
 
 use crate::batch::{Batch, Compiled};
 use crate::edit::EditKind;
+use crate::program::Program;
 use crate::rules::Finding;
 use crate::stage::{Selection, Stage, Surroundings};
 use crate::version::Workshop;
@@ -88,7 +89,8 @@ impl<'a> Statics<'a> {
             files(&compiled.version.folder),
         );
         let changed = Changed::between(&before, &after);
-        let names = Names::of(&before, &after);
+        let sources = batch.programs.iter().flat_map(Program::files);
+        let names = Names::of(&before, &after, &sources.collect());
         let affected = compiled.differs_from(&batch.base);
         let mut findings = Vec::new();
         for test in &tests {
@@ -206,7 +208,9 @@ struct Names(BTreeMap<ClassName, BTreeSet<ClassName>>);
 
 impl Names {
     /// Of the class files of a version, for the classes of it and of another.
-    fn of(version: &Files, other: &Files) -> Self {
+    /// A class file also names classes that it has only constants of: javac
+    /// leaves the name behind, and no code leads there.
+    fn of(version: &Files, other: &Files, sources: &BTreeMap<String, String>) -> Self {
         let known: BTreeSet<ClassName> = version
             .keys()
             .chain(other.keys())
@@ -217,7 +221,12 @@ impl Names {
             // Programs lie in packages of their own.
             let own = |name: &&ClassName| package(name) == package(&class);
             let candidates = known.iter().filter(own);
-            let named = candidates.filter(|name| names_class(bytes, name));
+            let source = sources.get(&format!("{}.java", class.outermost()));
+            let is_copied = |name: &ClassName| {
+                let outermost = name.outermost();
+                source.is_some_and(|source| has_only_constants(source, outermost.simple()))
+            };
+            let named = candidates.filter(|name| names_class(bytes, name) && !is_copied(name));
             Some((class.clone(), named.cloned().collect()))
         };
         Self(version.iter().filter_map(names_in).collect())
@@ -236,6 +245,23 @@ impl Names {
         }
         reached
     }
+}
+
+/// Whether a source names a class only to read constants of it, which are called
+/// `c` and a number.
+fn has_only_constants(source: &str, class: &str) -> bool {
+    let is_part = |text: char| text.is_alphanumeric() || text == '_';
+    let mentions = source.match_indices(class).filter_map(|(at, _)| {
+        let after = &source[at + class.len()..];
+        let inside = source[..at].ends_with(is_part) || after.starts_with(is_part);
+        (!inside).then_some(after)
+    });
+    let rests: Vec<&str> = mentions.collect();
+    let is_constant = |rest: &&str| {
+        let name = rest.strip_prefix(".c");
+        name.is_some_and(|name| name.starts_with(|digit: char| digit.is_ascii_digit()))
+    };
+    !rests.is_empty() && rests.iter().all(is_constant)
 }
 
 fn package(class: &ClassName) -> &str {
@@ -318,9 +344,16 @@ mod tests {
             ("p/B$C", "p.New"),
             ("p/Z", ""),
         ]);
-        let names = Names::of(&before, &files(&[("p/New", "")]));
+        let names = Names::of(&before, &files(&[("p/New", "")]), &BTreeMap::new());
         let reached = names.reachable(&"p/T".into());
         let expected = ["p/A", "p/B$C", "p/New", "p/T"].map(ClassName::from);
         assert_eq!(reached, expected.into());
+    }
+
+    #[test]
+    fn constants_lead_nowhere() {
+        assert!(has_only_constants("a += C1.c0; XC1.m(); C10.s0(x);", "C1"));
+        assert!(!has_only_constants("a += C1.c0 + C1.v0;", "C1"));
+        assert!(!has_only_constants("new Object()", "C1"));
     }
 }
