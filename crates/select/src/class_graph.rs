@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use fewest_model::ClassName;
 
-use crate::uses::is_jdk_class;
+use crate::expansion::is_jdk_class;
 
 /// What a class names.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@
 
 pub mod class_graph;
 mod entity;
+mod expansion;
 pub mod jvm_run;
 mod left_state;
 pub mod method_uses;

@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use fewest_model::{ClassName, Element, MethodKey, Walk};
 
+use crate::expansion::Expansion;
 use crate::jvm_run::{JvmRun, MethodRun, Numbers, TestRun};
 use crate::left_state::{Initializers, LeftState};
-use crate::uses::{Classes, Expansion, StaticField, TestUses, late_uses, left_state, supertypes};
+use crate::uses::{Classes, StaticField, TestUses, late_uses, left_state, supertypes};
 
 /// Where a test method is declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
