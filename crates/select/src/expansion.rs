@@ -6,7 +6,6 @@ use fewest_model::{ClassName, Element, MethodKey, Walk, Watch};
 use fewest_trace::Thing;
 
 use crate::jvm_run::{JvmRun, Numbers, TestRun};
-use crate::left_state::is_of_framework;
 use crate::uses::{Classes, StaticField, TestUses};
 
 /// What is used, and what is still to be followed.
@@ -138,7 +137,7 @@ impl<'a, C: Classes> Expansion<'a, C> {
                 Thing::Defined(_) => {}
                 Thing::Named(class) if self.classes.facts(class).is_some() => {}
                 Thing::Named(class) | Thing::Reflected(class)
-                    if self.is_another_test(class) || self.is_for_frameworks(class) => {}
+                    if self.is_another_test(class) || self.is_for_junit(class) => {}
                 thing => self.add_thing(thing),
             }
         }
@@ -148,13 +147,17 @@ impl<'a, C: Classes> Expansion<'a, C> {
         self.run.is_test(class) && self.test.is_none_or(|test| class.outermost() != *test)
     }
 
-    /// Whether a class speaks to a test framework, as an abstract class with
-    /// tests does: frameworks look at it for each test class below it.
-    fn is_for_frameworks(&self, class: &ClassName) -> bool {
+    /// Whether a class speaks to `JUnit`, as an abstract class with tests does:
+    /// `JUnit` looks at it for each test class below it, and at what is nested
+    /// in it. What it says concerns no others. `TestNG` is another matter: with
+    /// `@BeforeSuite` any class sets up all tests.
+    fn is_for_junit(&self, class: &ClassName) -> bool {
+        let is_own = |above: &ClassName| above.outermost() == class.outermost();
         self.classes.facts(class).is_some_and(|facts| {
-            let mut named = facts.annotation_types.iter().chain(&facts.supertypes);
-            named.any(is_of_framework)
-        })
+            let mut above = facts.supertypes.iter();
+            facts.annotation_types.iter().any(is_of_junit)
+                || above.any(|above| above.as_str() == "junit/framework/TestCase")
+        }) && !self.whole.iter().any(is_own)
     }
 
     fn add_thing(&mut self, thing: &Thing) {
@@ -429,6 +432,13 @@ fn called_by_the_jdk(class: &ClassName) -> Option<impl Iterator<Item = MethodKey
         .find(|(name, _)| *name == class.as_str())?;
     let key = |(name, descriptor): &(&str, &str)| MethodKey::new(*name, *descriptor);
     Some(methods.iter().map(key))
+}
+
+/// Whether an annotation of `JUnit` concerns its class and those below it. Those
+/// of suites concern others.
+fn is_of_junit(annotation: &ClassName) -> bool {
+    let name = annotation.as_str();
+    name.starts_with("org/junit/") && !name.starts_with("org/junit/platform/")
 }
 
 /// Classes of the JDK are part of the environment. A name that is wrongly

@@ -308,10 +308,11 @@ mod tests {
             );
             let mut other = ClassFacts::default();
             other.methods.insert(method("run"), MethodFacts::default());
-            let base = ClassFacts {
-                annotation_types: vec!["org/junit/Test".into()],
+            let with_annotation = |annotation: &str| ClassFacts {
+                annotation_types: vec![annotation.into()],
                 ..ClassFacts::default()
             };
+            let suite = with_annotation("org/testng/annotations/BeforeSuite");
             let test = ClassFacts {
                 supertypes: vec!["Base".into()],
                 ..ClassFacts::default()
@@ -319,7 +320,9 @@ mod tests {
             let known = [
                 ("Code", code),
                 ("Other", other),
-                ("Base", base),
+                ("Base", with_annotation("org/junit/Test")),
+                ("Base$Inner", with_annotation("org/junit/Test")),
+                ("Suite", suite),
                 ("BTest", test),
             ];
             Self(known.map(|(name, facts)| (name, Arc::new(facts))).into())
@@ -398,10 +401,12 @@ mod tests {
         let looked_at = Event::Ambient {
             uses: Uses {
                 probes: Vec::new(),
-                things: vec![1, 2, 3],
+                things: vec![1, 2, 3, 4, 5],
             },
         };
         let things = [
+            reflected(4, "Base$Inner"),
+            reflected(5, "Suite"),
             reflected(1, "Other"),
             reflected(2, "Base"),
             reflected(3, "BTest"),
@@ -421,8 +426,18 @@ mod tests {
             });
             whole.collect()
         };
-        assert_eq!(whole(0), ["ATest", "Other"]);
-        assert_eq!(whole(1), ["BTest", "Base", "Other", "org/junit/Test"]);
+        let suite = ["Suite", "org/testng/annotations/BeforeSuite"];
+        assert_eq!(whole(0), ["ATest", "Other", suite[0], suite[1]]);
+        let of_b = [
+            "BTest",
+            "Base",
+            "Base$Inner",
+            "Other",
+            suite[0],
+            "org/junit/Test",
+            suite[1],
+        ];
+        assert_eq!(whole(1), of_b);
     }
 
     #[test]
