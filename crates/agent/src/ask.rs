@@ -30,24 +30,42 @@ pub(crate) fn about_classes(program: &Path, task_folder: &Path, jvm: &Jvm) -> An
     ask(program, task_folder, jvm).unwrap_or_default()
 }
 
-/// The test methods that need not run, as a build tool or this JVM was told.
-pub(crate) fn methods_to_leave_out(task_folder: &Path) -> MethodNames {
-    let read = || -> Option<MethodNames> {
+/// What is to happen with test methods.
+#[derive(Default)]
+pub(crate) struct MethodAnswer {
+    /// Classes whose methods are to be told apart.
+    pub(crate) by_method: HashSet<ClassName>,
+    pub(crate) left_out: MethodNames,
+}
+
+/// What a build tool or this JVM was told about test methods. Without an answer
+/// every method runs.
+pub(crate) fn about_methods(task_folder: &Path) -> MethodAnswer {
+    let read = || -> Option<MethodAnswer> {
         let answer = fs::read(task_folder.join("answer.json")).ok()?;
-        skipped_methods(&serde_json::from_slice(&answer).ok()?)
+        read_methods(&serde_json::from_slice(&answer).ok()?)
     };
     read().unwrap_or_default()
 }
 
-fn skipped_methods(answer: &Value) -> Option<MethodNames> {
+fn read_methods(answer: &Value) -> Option<MethodAnswer> {
     if answer.get("format")?.as_u64()? != 1 {
         return None;
     }
-    answer
-        .get("skipMethods")?
-        .as_array()?
-        .iter()
-        .map(|name| name.as_str()?.split_once('#'))
+    let left_out = answer.get("skipMethods")?.as_array()?.iter();
+    Some(MethodAnswer {
+        by_method: classes(answer, "byMethod").unwrap_or_default(),
+        left_out: left_out
+            .map(|name| name.as_str()?.split_once('#'))
+            .collect::<Option<_>>()?,
+    })
+}
+
+/// The classes that a member of an answer names.
+fn classes<C: FromIterator<ClassName>>(answer: &Value, member: &str) -> Option<C> {
+    let names = answer.get(member)?.as_array()?.iter();
+    names
+        .map(|name| name.as_str().map(ClassName::new))
         .collect()
 }
 
@@ -89,15 +107,9 @@ fn read(answer: &Value) -> Option<Answer> {
     if answer.get("format")?.as_u64()? != 1 {
         return None;
     }
-    let classes = |member: &str| -> Option<Vec<ClassName>> {
-        let names = answer.get(member)?.as_array()?.iter();
-        names
-            .map(|name| name.as_str().map(ClassName::new))
-            .collect()
-    };
     Some(Answer {
-        left_out: classes("skip")?.into_iter().collect(),
-        order: WantedOrder::new(classes("order").unwrap_or_default()),
+        left_out: classes(answer, "skip")?,
+        order: WantedOrder::new(classes(answer, "order").unwrap_or_default()),
     })
 }
 
@@ -171,14 +183,22 @@ mod tests {
     #[test]
     fn methods_are_named_with_their_class() {
         let answer = json!({"format": 1, "skip": [], "skipMethods": ["p/A#m"]});
-        let names = skipped_methods(&answer).unwrap();
+        let names = read_methods(&answer).unwrap().left_out;
         assert!(names.contains(&ClassName::new("p/A"), "m"));
         assert!(!names.contains(&ClassName::new("p/A"), "n"));
         for wrong in [json!(["p/A"]), json!([7]), json!("p/A#m")] {
             let answer = json!({"format": 1, "skipMethods": wrong});
-            assert!(skipped_methods(&answer).is_none());
+            assert!(read_methods(&answer).is_none());
         }
-        assert!(skipped_methods(&json!({"format": 2, "skipMethods": []})).is_none());
+        assert!(read_methods(&json!({"format": 2, "skipMethods": []})).is_none());
+    }
+
+    #[test]
+    fn the_classes_that_are_gone_into_are_named() {
+        let read = |members| read_methods(&members).unwrap().by_method;
+        let answer = json!({"format": 1, "skipMethods": [], "byMethod": ["p/A"]});
+        assert_eq!(read(answer), HashSet::from([ClassName::new("p/A")]));
+        assert!(read(json!({"format": 1, "skipMethods": []})).is_empty());
     }
 
     #[test]

@@ -169,6 +169,7 @@ impl ChildConfigs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::MethodWindows;
 
     fn words(text: &str) -> Vec<Vec<u8>> {
         text.split(' ')
@@ -273,7 +274,7 @@ mod tests {
         assert_eq!(configs.write(folder.path(), config.clone()).unwrap(), first);
         assert_eq!(Config::read(&first).unwrap(), config);
         let other = Config {
-            methods: true,
+            methods: MethodWindows::All,
             ..config
         };
         assert_ne!(configs.write(folder.path(), other).unwrap(), first);

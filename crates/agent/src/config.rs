@@ -21,8 +21,8 @@ pub struct Config {
     /// The `fewest` program to ask which test classes can be left out; set
     /// where no build tool has asked already.
     pub program: Option<PathBuf>,
-    /// Whether to open a window for each test method too.
-    pub methods: bool,
+    /// The test classes of which each method gets a window too.
+    pub methods: MethodWindows,
     /// Whether to watch files, resources, reflection and the like.
     pub things: bool,
     /// Whether to tell on objects of which classes methods ran.
@@ -33,6 +33,31 @@ pub struct Config {
     pub statements: bool,
     /// Where the JVM that started this one keeps its trace.
     pub parent: Option<ParentWindows>,
+}
+
+/// Test classes whose methods are told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MethodWindows {
+    #[default]
+    None,
+    /// Those that the answer to the task names.
+    Listed,
+    All,
+}
+
+impl MethodWindows {
+    fn name(self) -> &'static str {
+        match self {
+            Self::None => "off",
+            Self::Listed => "listed",
+            Self::All => "on",
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        let mut all = [Self::None, Self::Listed, Self::All].into_iter();
+        all.find(|windows| windows.name() == name)
+    }
 }
 
 #[derive(Debug, Error)]
@@ -77,7 +102,7 @@ impl Config {
             match key {
                 "folder" => config.folder = value.into(),
                 "program" => config.program = Some(value.into()),
-                "methods" => config.methods = on_or_off(value).ok_or_else(error)?,
+                "methods" => config.methods = MethodWindows::named(value).ok_or_else(error)?,
                 "things" => config.things = on_or_off(value).ok_or_else(error)?,
                 "receivers" => config.receivers = on_or_off(value).ok_or_else(error)?,
                 "blocks" => config.blocks = on_or_off(value).ok_or_else(error)?,
@@ -105,7 +130,7 @@ impl Config {
         let word = |on: bool| if on { "on" } else { "off" };
         let mut lines = vec![
             format!("folder={}", self.folder.display()),
-            format!("methods={}", word(self.methods)),
+            format!("methods={}", self.methods.name()),
             format!("things={}", word(self.things)),
             format!("receivers={}", word(self.receivers)),
             format!("blocks={}", word(self.blocks)),
@@ -140,7 +165,7 @@ mod tests {
         let config = Config {
             folder: "/a folder/traces".into(),
             program: Some("/bin/fewest".into()),
-            methods: true,
+            methods: MethodWindows::Listed,
             things: false,
             receivers: true,
             blocks: true,
@@ -151,6 +176,13 @@ mod tests {
             }),
         };
         assert_eq!(Config::parse(&config.to_text()).unwrap(), config);
+        for methods in [MethodWindows::None, MethodWindows::All] {
+            let config = Config {
+                methods,
+                ..config.clone()
+            };
+            assert_eq!(Config::parse(&config.to_text()).unwrap(), config);
+        }
     }
 
     #[test]

@@ -32,4 +32,4 @@ mod settings;
 mod threads;
 mod uses;
 
-pub use config::{Config, ConfigError};
+pub use config::{Config, ConfigError, MethodWindows};

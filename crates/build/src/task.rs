@@ -64,6 +64,10 @@ pub struct TaskAnswer {
     /// Test methods that the agent is to leave out, as `com/acme/FooTest#bar`.
     #[serde(default)]
     pub skip_methods: Vec<String>,
+    /// The classes whose methods the agent is to tell apart, where it is not to
+    /// do so with all.
+    #[serde(default)]
+    pub by_method: Vec<ClassName>,
     /// The classes that run, in the order in which they should. Classes that
     /// are not named come first; nothing named means any order.
     #[serde(default)]
@@ -160,6 +164,7 @@ mod tests {
             format: FORMAT,
             skip: vec!["com/acme/BarTest".into()],
             skip_methods: vec!["com/acme/FooTest#bar".into()],
+            by_method: vec!["com/acme/FooTest".into()],
             order: vec!["com/acme/FooTest".into()],
             jvm_args: vec!["-agentpath:/a b.so".to_owned()],
             lines: vec!["core: \"1\" of 2".to_owned()],
@@ -183,6 +188,9 @@ mod tests {
           ],
           "skipMethods": [
             "com/acme/FooTest#bar"
+          ],
+          "byMethod": [
+            "com/acme/FooTest"
           ],
           "order": [
             "com/acme/FooTest"

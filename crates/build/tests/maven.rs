@@ -198,6 +198,7 @@ impl Reactor {
         let folder = self.root.join("../answers").join(module);
         fs::create_dir_all(&folder).unwrap();
         let answer = TaskAnswer {
+            by_method: Vec::new(),
             skip_methods: Vec::new(),
             format: FORMAT,
             skip: skip.iter().map(|&name| name.into()).collect(),

@@ -1,10 +1,11 @@
 //! What a run came to, in a few lines.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use fewest_model::{Outcome, TestId};
 use fewest_report::counted;
-use fewest_run::{LeftOut, Merged, NOT_WATCHED, Overview, TestReport};
+use fewest_run::{LeftOut, Merged, NOT_WATCHED, Overview, Parts, TestReport};
 use fewest_select::{Entity, Technique};
 
 /// How many doubtful or failed tests are named.
@@ -47,8 +48,10 @@ pub(crate) fn closing(merged: &Merged) -> String {
     let doubts = ran.iter().filter(|test| !doubts(test).is_empty()).count();
     let millis =
         |tests: &[&TestReport]| -> u64 { tests.iter().filter_map(|test| test.millis).sum() };
-    let (took, saved) = (millis(&ran), millis(&skipped));
-    let time = if skipped.is_empty() {
+    let in_part = ran.iter().filter(|test| test.methods.is_some()).count();
+    let saved_in_part: u64 = ran.iter().map(|test| test.saved_millis).sum();
+    let (took, saved) = (millis(&ran), millis(&skipped) + saved_in_part);
+    let time = if skipped.is_empty() && in_part == 0 {
         clock(took)
     } else {
         format!("{} instead of about {}", clock(took), clock(took + saved))
@@ -60,10 +63,25 @@ pub(crate) fn closing(merged: &Merged) -> String {
     };
     let skipped = skipped.len();
     let ran = match merged.entity {
-        Entity::Class => ran.len().to_string(),
-        Entity::Method => methods(&ran),
+        Entity::Class if in_part > 0 => format!("{} run ({in_part} in part)", ran.len()),
+        Entity::Class => format!("{} run", ran.len()),
+        Entity::Method => format!("{} run", methods(&ran)),
     };
-    format!("{ran} run, {skipped} proven unaffected, {doubts}; {time}")
+    format!("{ran}, {skipped} proven unaffected, {doubts}; {time}")
+}
+
+/// Says which methods of a class run, where others are left out of it.
+pub(crate) fn in_part(methods: &Parts) -> Option<String> {
+    let others = counted(methods.skip.len(), "other is", "others are");
+    let names = some_methods(&methods.run);
+    let words = || format!("only {names} of its tests, {others} proven");
+    methods.are_split().then(words)
+}
+
+/// The first few names of methods, and how many more.
+pub(crate) fn some_methods(names: &[Arc<str>]) -> String {
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    some_of(&names)
 }
 
 /// Says what should have run and did not.
@@ -280,19 +298,12 @@ mod tests {
     fn test(name: &str, verdict: &'static str, millis: u64) -> TestReport {
         TestReport {
             test: format!("com.acme.{name}"),
-            module: String::new(),
             verdict,
-            left_out: None,
-            place: None,
-            ended_at: None,
-            planned_place: None,
-            reasons: Vec::new(),
             proven: verdict == "skip",
             outcome: (verdict == "run").then_some(Outcome::Passed),
             millis: Some(millis),
-            doubts: Vec::new(),
             recorded: verdict == "run",
-            whole: None,
+            ..TestReport::default()
         }
     }
 
@@ -362,6 +373,33 @@ mod tests {
              0:01 instead of about 0:01"
         );
         assert_eq!(whole(&merged).unwrap(), "1 test class stays whole: P (why)");
+    }
+
+    #[test]
+    fn a_class_of_which_a_part_ran_counts_as_run() {
+        let names = |names: &[&str]| names.iter().map(|&name| name.into()).collect();
+        let methods = Parts {
+            run: names(&["a", "b", "c", "d"]),
+            skip: names(&["e"]),
+        };
+        let in_part = TestReport {
+            methods: Some(methods.clone()),
+            saved_millis: 3_000,
+            ..test("A", "run", 1_000)
+        };
+        assert_eq!(
+            closing(&merged(vec![in_part, test("B", "run", 1_000)])),
+            "2 run (1 in part), 0 proven unaffected, 0 doubts; 0:02 instead of about 0:05"
+        );
+        assert_eq!(
+            super::in_part(&methods).unwrap(),
+            "only a, b, c and 1 more of its tests, 1 other is proven"
+        );
+        let whole = Parts {
+            skip: Vec::new(),
+            ..methods
+        };
+        assert_eq!(super::in_part(&whole), None);
     }
 
     #[test]

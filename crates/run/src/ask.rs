@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use fewest_agent::Config;
+use fewest_agent::{Config, MethodWindows};
 use fewest_build::{FORMAT, TaskAnswer, TaskFileError, TaskRequest};
 use fewest_model::{ClassName, Fingerprint, Outcome};
 use fewest_order::Algorithm;
@@ -86,11 +86,16 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
     let arranged = arrange(&request, &order, &judged, signatures.as_ref());
     let mut plan = make_plan(&judged, &snapshot, variables);
     plan.add(&arranged);
-    let skip_methods = if may_skip && settings.collect {
+    if !settings.collect {
+        // Nobody is there to leave out single methods.
+        plan.run_classes_whole();
+    }
+    let skip_methods = if may_skip {
         methods_to_skip(&plan)
     } else {
         Vec::new()
     };
+    let by_method = plan.classes_by_method();
     let skip = if may_skip {
         plan.tests
             .iter()
@@ -111,7 +116,7 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
     plan.analysis_millis = Some(started.elapsed().as_millis() as u64);
     plan.write(task_folder).map_err(write)?;
     let jvm_args = if settings.collect && !settings.technique.is_static() {
-        vec![agent_argument(task_folder, &settings).map_err(write)?]
+        vec![agent_argument(task_folder, &settings, &by_method).map_err(write)?]
     } else {
         Vec::new()
     };
@@ -119,6 +124,7 @@ pub fn ask(task_folder: &Path) -> Result<(), AskError> {
         format: FORMAT,
         skip,
         skip_methods,
+        by_method,
         order: plan.order,
         jvm_args,
         lines,
@@ -161,8 +167,7 @@ fn judge_all(
     let reader = Reader::open(&Project::at(&settings.root).folder())?;
     let ledger = reader.ledger(Some(&request.module))?;
     let environment = environment(request, snapshot, &settings.file, variables);
-    let classes = (settings.entity == Entity::Method)
-        .then(|| TestClasses::new(snapshot, request, &settings.command));
+    let classes = TestClasses::new(snapshot, request, &settings.command);
     let rules = Rules {
         technique: settings.technique,
         since: settings.since.as_ref(),
@@ -174,7 +179,8 @@ fn judge_all(
             .by
             .algorithm()
             .is_some_and(Algorithm::needs_nearness),
-        methods: classes.as_ref(),
+        entity: settings.entity,
+        methods: (!settings.technique.is_static()).then_some(&classes),
     };
     Ok(judge_tests(
         request,
@@ -300,7 +306,9 @@ pub(crate) fn reasons(verdict: &Verdict) -> Vec<String> {
                 Outcome::Failed => "it failed when it last ran",
                 Outcome::Unfinished => "it did not come to its end when it last ran",
                 Outcome::Flaky => "it passed only on a retry when it last ran",
-                Outcome::Skipped => "part of it was skipped when it last ran",
+                Outcome::Skipped => {
+                    "it gave up on an assumption, or a part of it did, when it last ran"
+                }
                 Outcome::Passed => "it passed",
             }
             .into(),
@@ -335,13 +343,21 @@ fn and_more(more: u64) -> Option<String> {
 }
 
 /// The argument that loads the agent into the JVM of a task.
-fn agent_argument(task_folder: &Path, settings: &RunSettings) -> std::io::Result<String> {
+fn agent_argument(
+    task_folder: &Path,
+    settings: &RunSettings,
+    by_method: &[ClassName],
+) -> std::io::Result<String> {
     let config = Config {
         folder: task_folder.to_owned(),
         things: true,
         receivers: settings.technique.watches_receivers(),
         blocks: settings.technique.watches_blocks(),
-        methods: settings.entity == Entity::Method,
+        methods: match settings.entity {
+            Entity::Class if by_method.is_empty() => MethodWindows::None,
+            Entity::Class => MethodWindows::Listed,
+            Entity::Method => MethodWindows::All,
+        },
         ..Config::default()
     };
     let path = task_folder.join("agent.conf");

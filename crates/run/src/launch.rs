@@ -9,7 +9,7 @@ use std::process::{Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use fewest_agent::Config;
+use fewest_agent::{Config, MethodWindows};
 use fewest_build::maven::{Invocation, MavenBuild, MavenError, Surroundings, unpack_extension};
 use fewest_model::TestId;
 use fewest_order::{Budget, Shard};
@@ -265,7 +265,10 @@ impl Launch {
             things: !self.settings.technique.is_static(),
             receivers: self.settings.technique.watches_receivers(),
             blocks: self.settings.technique.watches_blocks(),
-            methods: self.settings.entity == Entity::Method,
+            methods: match self.settings.entity {
+                Entity::Class => MethodWindows::Listed,
+                Entity::Method => MethodWindows::All,
+            },
             ..Config::default()
         };
         let path = self.folder.path().join("agent.conf");

@@ -51,7 +51,7 @@ pub use order_settings::{OrderBy, OrderSettings};
 pub use outlook::{
     Forecast, Outlook, OutlookError, Prediction, RecordSummary, ShardTest, Standing,
 };
-pub use plan::{LeftOut, Plan, PlannedMethod, PlannedTest};
+pub use plan::{LeftOut, Parts, Plan, PlannedMethod, PlannedTest};
 pub use project::{Project, cache_folder};
 pub use run_folder::{RunFolder, RunFolderError, RunSettings};
 pub use settings::{ClassPattern, Inputs, ProjectFile, ProjectFileError, TEMPLATE, nearest};

@@ -100,6 +100,11 @@ impl Methods {
         self.apart && !self.complete
     }
 
+    /// Whether any method had a window of its own.
+    pub(crate) fn were_seen(&self) -> bool {
+        !self.seen.is_empty()
+    }
+
     pub(crate) fn why_whole(&self) -> Option<&str> {
         self.whole.as_deref()
     }

@@ -24,6 +24,7 @@ use crate::coarsening::Coarsening;
 use crate::environment::environment;
 use crate::last::LastTask;
 use crate::order_settings::{OrderBy, OrderSettings};
+use crate::plan::Parts;
 use crate::project::Project;
 use crate::settings::{ProjectFile, ProjectFileError};
 use crate::signatures::{Signatures, Signing};
@@ -64,6 +65,9 @@ pub struct Forecast {
     pub history: Vec<Event>,
     /// Why its last run made no record.
     pub doubts: Vec<String>,
+    /// Its methods, where they are judged one by one though the class is what
+    /// is left out or run: tests of it gave up on an assumption.
+    pub methods: Option<Parts>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -290,8 +294,7 @@ impl Outlook {
         let variables = variables(request);
         let snapshot = take_snapshot(request, &self.project.root, &self.file, &variables);
         let environment = environment(request, &snapshot, &self.file, &variables);
-        let classes =
-            (self.entity == Entity::Method).then(|| TestClasses::new(&snapshot, request, ""));
+        let classes = TestClasses::new(&snapshot, request, "");
         let rules = Rules {
             technique: self.technique,
             since: self.since.as_ref(),
@@ -299,7 +302,8 @@ impl Outlook {
             full_run_due: false,
             recent_runs: recent_runs(&self.reader, self.technique, &self.file)?,
             nearness,
-            methods: classes.as_ref(),
+            entity: self.entity,
+            methods: (!self.technique.is_static()).then_some(&classes),
         };
         let judged = judge_tests(request, &rules, &environment, &snapshot, ledger);
         Ok((judged, snapshot))
@@ -322,8 +326,14 @@ impl Outlook {
         let (judged, snapshot) = self.judge(request, &ledger, false)?;
         judged
             .into_iter()
-            .flat_map(judged_parts)
-            .map(|(class, method, verdict)| {
+            .flat_map(|judged| judged_parts(judged, self.entity))
+            .map(|part| {
+                let JudgedPart {
+                    class,
+                    method,
+                    verdict,
+                    methods,
+                } = part;
                 let prediction = match &verdict {
                     _ if snapshot.class(&class).is_none() => Prediction::Gone,
                     Verdict::Skip { .. } => Prediction::Skip,
@@ -339,7 +349,11 @@ impl Outlook {
                     method,
                     ..TestId::of_class(request.module.as_str(), class)
                 };
-                forecast(&ledger, test, prediction, record)
+                let forecast = forecast(&ledger, test, prediction, record)?;
+                Ok(Forecast {
+                    methods,
+                    ..forecast
+                })
             })
             .collect()
     }
@@ -410,15 +424,32 @@ impl Outlook {
     }
 }
 
+/// A class that was judged, or a method of one.
+struct JudgedPart {
+    class: ClassName,
+    method: Option<Arc<str>>,
+    verdict: Verdict,
+    methods: Option<Parts>,
+}
+
 /// A class as one, or its methods one by one.
-fn judged_parts(judged: Judged) -> Vec<(ClassName, Option<Arc<str>>, Verdict)> {
-    let class = judged.class;
-    if judged.methods.is_empty() {
-        return vec![(class, None, judged.verdict)];
+fn judged_parts(judged: Judged, entity: Entity) -> Vec<JudgedPart> {
+    if judged.methods.is_empty() || entity == Entity::Class {
+        return vec![JudgedPart {
+            methods: judged.parts(),
+            class: judged.class,
+            method: None,
+            verdict: judged.verdict,
+        }];
     }
     let methods = judged.methods.into_iter();
     methods
-        .map(|method| (class.clone(), Some(method.name), method.verdict))
+        .map(|method| JudgedPart {
+            class: judged.class.clone(),
+            method: Some(method.name),
+            verdict: method.verdict,
+            methods: None,
+        })
         .collect()
 }
 
@@ -436,6 +467,7 @@ fn forecast(
         record: record.map(|record| summary(ledger, record)).transpose()?,
         history: known.map(|known| known.history.clone()).unwrap_or_default(),
         doubts: known.map(|known| known.doubts.clone()).unwrap_or_default(),
+        methods: None,
     })
 }
 

@@ -66,6 +66,34 @@ pub struct PlannedMethod {
     pub millis: Option<u32>,
 }
 
+/// The methods of a class, by what becomes of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Parts {
+    pub run: Vec<Arc<str>>,
+    pub skip: Vec<Arc<str>>,
+}
+
+impl Parts {
+    /// `None` where there are no methods.
+    pub(crate) fn of<'a>(methods: impl Iterator<Item = (&'a Arc<str>, bool)>) -> Option<Self> {
+        let mut parts = Self::default();
+        for (name, runs) in methods {
+            let part = if runs {
+                &mut parts.run
+            } else {
+                &mut parts.skip
+            };
+            part.push(name.clone());
+        }
+        (parts != Self::default()).then_some(parts)
+    }
+
+    /// Whether some run and others do not.
+    pub fn are_split(&self) -> bool {
+        !self.run.is_empty() && !self.skip.is_empty()
+    }
+}
+
 impl PlannedTest {
     pub(crate) fn method(&self, name: &str) -> Option<&PlannedMethod> {
         self.methods.iter().find(|method| &*method.name == name)
@@ -103,6 +131,20 @@ impl Plan {
         for test in &mut self.tests {
             test.left_out = arranged.left_out.get(&test.class).copied();
         }
+    }
+
+    /// Forgets the methods of classes that run.
+    pub(crate) fn run_classes_whole(&mut self) {
+        for test in self.tests.iter_mut().filter(|test| test.run) {
+            test.methods.clear();
+        }
+    }
+
+    /// The classes that run and whose methods are judged one by one.
+    pub(crate) fn classes_by_method(&self) -> Vec<ClassName> {
+        let tests = self.tests.iter();
+        let by_method = tests.filter(|test| test.run && !test.methods.is_empty());
+        by_method.map(|test| test.class.clone()).collect()
     }
 
     pub fn test(&self, class: &ClassName) -> Option<&PlannedTest> {

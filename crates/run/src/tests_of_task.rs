@@ -9,10 +9,10 @@ use fewest_model::{
     ClassName, Element, ElementKind, Fingerprint, MethodKey, Outcome, TestId, Watch,
 };
 use fewest_order::{History, is_named_after};
-use fewest_select::Technique;
 use fewest_select::class_graph::ClassGraph;
 use fewest_select::method_uses::Declared;
 use fewest_select::verdict::{Candidate, Evidence, RunReason, Verdict, Versions, judge};
+use fewest_select::{Entity, Technique};
 use fewest_snapshot::{ClassView, FilePattern, Snapshot};
 use fewest_store::{
     Environment, Event, KnownRecord, KnownTest, KnownVersion, Ledger, RunId, Sequence, Subject,
@@ -22,6 +22,7 @@ use roaring::RoaringBitmap;
 
 use crate::coarsening::Coarsening;
 use crate::named_classes::SnapshotNames;
+use crate::plan::Parts;
 use crate::settings::ProjectFile;
 use crate::since::{Affected, ChangeSet};
 use crate::test_methods::{TestClasses, TestMethods};
@@ -78,7 +79,9 @@ pub(crate) struct Rules<'a> {
     pub(crate) recent_runs: Option<RunId>,
     /// Whether it matters how much of what a test uses has changed.
     pub(crate) nearness: bool,
-    /// The test classes by their methods, where methods are to be judged.
+    /// What is left out or run as one.
+    pub(crate) entity: Entity,
+    /// The test classes by their methods, where the technique can tell of those.
     pub(crate) methods: Option<&'a TestClasses<'a>>,
 }
 
@@ -139,12 +142,7 @@ pub(crate) fn judge_tests(
                 needed: needed.as_ref(),
             })
             .collect();
-        // What was recorded elsewhere makes up for nothing here.
-        let newest = records
-            .iter()
-            .filter(|record| record.is_of_this_environment())
-            .map(|record| record.record.sequence)
-            .max();
+        let newest = known.and_then(|test| newest_record(ledger, test, environment));
         let candidate = Candidate {
             records: &records,
             outcome_since: known
@@ -187,10 +185,18 @@ pub(crate) fn judge_tests(
             methods: Vec::new(),
             whole: None,
         };
-        match rules.methods.map(|classes| classes.methods(class)) {
-            None => {}
-            Some(TestMethods::Whole(why)) => judged.whole = Some(why),
-            Some(TestMethods::Apart(methods)) => {
+        let is_told_apart = |is_there: &dyn Fn(&str) -> bool| match rules.entity {
+            Entity::Class => {
+                judged.verdict.is_run() && gives_up(ledger, &module, class, environment, is_there)
+            }
+            Entity::Method => true,
+        };
+        // Class files are looked into only where it may matter.
+        let classes = rules.methods.filter(|_| is_told_apart(&|_| true));
+        match classes.map(|classes| classes.methods(class)) {
+            Some(TestMethods::Apart(methods))
+                if is_told_apart(&|name| methods.contains_key(name)) =>
+            {
                 judged.methods = methods
                     .keys()
                     .map(|name| {
@@ -213,6 +219,10 @@ pub(crate) fn judge_tests(
                     Some(uses.iter().filter_map(element).collect())
                 });
             }
+            Some(TestMethods::Whole(why)) if rules.entity == Entity::Method => {
+                judged.whole = Some(why);
+            }
+            _ => {}
         }
         judged
     };
@@ -222,6 +232,12 @@ pub(crate) fn judge_tests(
 }
 
 impl Judged {
+    /// Which of its methods run, where they are judged one by one.
+    pub(crate) fn parts(&self) -> Option<Parts> {
+        let methods = self.methods.iter();
+        Parts::of(methods.map(|method| (&method.name, method.verdict.is_run())))
+    }
+
     /// Brings the verdicts on a class and on its methods together.
     fn settle(
         &mut self,
@@ -237,7 +253,13 @@ impl Judged {
         }
         self.run_what_is_inherited(declared, used_by);
         match self.methods.iter().find(|method| method.verdict.is_run()) {
-            Some(first) => self.verdict = first.verdict.clone(),
+            Some(first) => {
+                self.verdict = first.verdict.clone();
+                // What it takes is what those take that run.
+                let run = self.methods.iter().filter(|m| m.verdict.is_run());
+                let millis: Option<Vec<u32>> = run.map(|method| method.millis).collect();
+                self.millis = millis.map_or(self.millis, |each| Some(each.iter().sum()));
+            }
             None => self.verdict = Verdict::Skip { record: 0 },
         }
     }
@@ -270,6 +292,51 @@ impl Judged {
             }
         }
     }
+}
+
+/// The newest of a test's records that was made in an environment: what was
+/// recorded elsewhere makes up for nothing here.
+fn newest_record(
+    ledger: &Ledger<'_>,
+    test: &KnownTest,
+    environment: &Environment,
+) -> Option<Sequence> {
+    let of_today =
+        |record: &&KnownRecord| record.environment.fingerprint() == environment.fingerprint();
+    let records = ledger.records_of(test).iter().filter(of_today);
+    records.map(|record| record.sequence).max()
+}
+
+/// Whether tests of a class, of those that are there, gave up on an assumption
+/// when they last ran. Such a class has no record, and would run at every
+/// revision.
+fn gives_up(
+    ledger: &Ledger<'_>,
+    module: &str,
+    class: &ClassName,
+    environment: &Environment,
+    is_there: &dyn Fn(&str) -> bool,
+) -> bool {
+    let tests = ledger.tests_of_class(module, class);
+    let itself = tests.iter().find(|test| test.id.method.is_none());
+    let newest = itself.and_then(|test| newest_record(ledger, test, environment));
+    let last = |test: &KnownTest| {
+        let event = test.history.first().copied();
+        event.filter(|event| newest.is_none_or(|newest| event.sequence > newest))
+    };
+    let methods = tests
+        .iter()
+        .filter(|test| test.id.method.as_deref().is_some_and(is_there));
+    let methods: Vec<Event> = methods.filter_map(last).collect();
+    some_gave_up(itself.and_then(last), &methods)
+}
+
+/// Whether the last word on a class, or on one of its methods, is that it gave
+/// up. What methods came to in the same run as their class is the newer word.
+fn some_gave_up(class: Option<Event>, methods: &[Event]) -> bool {
+    let gave_up = |event: &Event| event.ending.outcome == Outcome::Skipped;
+    let is_newest = |class: &Event| methods.iter().all(|m| m.sequence < class.sequence);
+    methods.iter().any(gave_up) || class.filter(is_newest).as_ref().is_some_and(gave_up)
 }
 
 /// What a class and its methods say of each other: the worst end of the class
@@ -601,5 +668,46 @@ pub(crate) fn in_words(element: &Element) -> String {
         Element::Variable(name) => format!("the environment variable {name}"),
         Element::Property(name) => format!("the system property {name}"),
         Element::Watched(watch) => format!("the watching of {}", watch.name()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fewest_store::Ending;
+
+    use super::*;
+
+    fn event(sequence: u64, outcome: Outcome) -> Event {
+        Event {
+            ending: Ending {
+                outcome,
+                at: 0,
+                millis: 1,
+                run: RunId(1),
+            },
+            sequence: Sequence(sequence),
+        }
+    }
+
+    #[test]
+    fn a_class_gives_up_while_the_last_word_on_one_of_its_tests_says_so() {
+        use Outcome::{Failed, Passed, Skipped};
+        let gives_up = |class: Option<(u64, Outcome)>, methods: &[(u64, Outcome)]| {
+            let one = |&(sequence, outcome): &(u64, Outcome)| event(sequence, outcome);
+            let methods: Vec<Event> = methods.iter().map(one).collect();
+            some_gave_up(class.as_ref().map(one), &methods)
+        };
+        assert!(!gives_up(None, &[]));
+        assert!(!gives_up(Some((1, Passed)), &[]));
+        assert!(!gives_up(Some((1, Failed)), &[]));
+        assert!(gives_up(Some((1, Skipped)), &[]));
+        // In one run, a class is written down before its methods.
+        assert!(gives_up(Some((1, Skipped)), &[(2, Passed), (3, Skipped)]));
+        assert!(!gives_up(Some((1, Skipped)), &[(2, Passed), (3, Passed)]));
+        assert!(!gives_up(Some((1, Skipped)), &[(2, Passed), (3, Failed)]));
+        // It has run as a whole since.
+        assert!(gives_up(Some((4, Skipped)), &[(2, Passed), (3, Passed)]));
+        // One fails beside another that gives up.
+        assert!(gives_up(Some((1, Failed)), &[(2, Failed), (3, Skipped)]));
     }
 }

@@ -5,6 +5,7 @@ use fewest_model::{ClassName, MethodKey};
 use fewest_trace::{ClassEntry, Thing};
 
 use super::{Agent, is_jdk_class, lock};
+use crate::config::MethodWindows;
 use crate::hooks;
 use crate::instrument::{self, ClassBlocks, InstrumentError, Probing};
 use crate::jvmti::{Jni, Local};
@@ -61,7 +62,7 @@ impl Agent {
             numbers,
             things: self.config.things,
             receivers: self.config.receivers,
-            methods: self.config.methods,
+            methods: self.config.methods != MethodWindows::None,
         };
         let instrumented = instrument::instrument(&class, &methods, probing, &mut blocks)?;
         let mut supertypes = class.interface_names()?;

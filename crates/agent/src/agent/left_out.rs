@@ -4,7 +4,8 @@
 use fewest_model::ClassName;
 
 use super::{Agent, lock};
-use crate::ask::{self, Answer};
+use crate::ask::{self, Answer, MethodAnswer};
+use crate::config::MethodWindows;
 use crate::frameworks::{Frameworks, Subject};
 use crate::hooks::Hook;
 use crate::jvmti::Local;
@@ -48,14 +49,41 @@ impl Agent {
         method: &str,
         listener: Option<Local<'_>>,
     ) -> bool {
-        // A JVM that a test has started is a part of the test.
+        let answer = self.method_answer();
+        answer.is_some_and(|answer| answer.left_out.contains(class, method))
+            && !self.testng_needs_all(frameworks, hook, listener)
+    }
+
+    /// What `fewest` says about test methods. A JVM that a test has started is
+    /// a part of the test, and nobody is asked there.
+    fn method_answer(&self) -> Option<&MethodAnswer> {
         if self.config.parent.is_some() {
-            return false;
+            return None;
         }
-        let left_out = self
-            .left_out_methods
-            .get_or_init(|| ask::methods_to_leave_out(&self.task_folder()));
-        left_out.contains(class, method) && !self.testng_needs_all(frameworks, hook, listener)
+        // Where this JVM asks by itself, there is an answer only when it has.
+        let _ = self.answer();
+        let read = || ask::about_methods(&self.task_folder());
+        Some(self.method_answer.get_or_init(read))
+    }
+
+    /// Whether methods of a test class get windows of their own.
+    pub(super) fn tells_apart(&self, class: &ClassName) -> bool {
+        match self.config.methods {
+            MethodWindows::None => false,
+            MethodWindows::Listed => self
+                .method_answer()
+                .is_some_and(|answer| answer.by_method.contains(class)),
+            MethodWindows::All => true,
+        }
+    }
+
+    /// Whether a hook has nothing to tell, whatever test it is called for.
+    pub(super) fn is_deaf_to(&self, hook: Hook) -> bool {
+        hook.is_of_method_alone()
+            && self.config.methods == MethodWindows::Listed
+            && self
+                .method_answer()
+                .is_none_or(|answer| answer.by_method.is_empty())
     }
 
     /// Whether a class was left out of this run.

@@ -24,7 +24,7 @@ use fewest_trace::{Event, Jvm};
 
 use self::statics::Statics;
 use self::windows::OpenCall;
-use crate::ask::Answer;
+use crate::ask::{Answer, MethodAnswer};
 use crate::children::ChildConfigs;
 use crate::config::Config;
 use crate::files::Files;
@@ -33,7 +33,6 @@ use crate::hooks;
 use crate::jvmti::{Global, Jni, Jvmti, Local, ProbeArrays, Stack};
 use crate::known::{Names, Receivers};
 use crate::ledger::Ledger;
-use crate::methods::MethodNames;
 use crate::output::Output;
 use crate::registry::Registry;
 
@@ -86,7 +85,7 @@ pub(crate) struct Agent {
     stacks: Mutex<HashMap<u64, (Stack, bool)>>,
     /// What `fewest` says about the test classes, once it was asked.
     answer: OnceLock<Answer>,
-    left_out_methods: OnceLock<MethodNames>,
+    method_answer: OnceLock<MethodAnswer>,
     /// TestNG's contexts, and whether all of their tests have to run.
     testng_contexts: Mutex<Vec<(Global, bool)>>,
     /// Tests that were counted while a suite of the JUnit Platform ran, which
@@ -129,7 +128,7 @@ impl Agent {
             native_threads: Mutex::default(),
             stacks: Mutex::default(),
             answer: OnceLock::new(),
-            left_out_methods: OnceLock::new(),
+            method_answer: OnceLock::new(),
             testng_contexts: Mutex::default(),
             counted_in_suite: Mutex::default(),
             files: OnceLock::new(),

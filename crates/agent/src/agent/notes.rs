@@ -126,8 +126,8 @@ impl Agent {
 
     fn junit4_ignored(&self, frameworks: Frameworks<'_>, description: Local<'_>) {
         let subject = frameworks.junit4(description);
-        if self.config.methods
-            && let Some(subject) = &subject
+        if let Some(subject) = &subject
+            && self.tells_apart(&subject.class)
             && let Some(method) = frameworks.method(Hook::JUnit4Leaf, &subject.class, description)
             && !self.is_left_out(&subject.class)
         {

@@ -41,6 +41,9 @@ impl Agent {
             self.shared(jni, Ledger::begin_shared);
             return false;
         }
+        if self.is_deaf_to(hook) {
+            return false;
+        }
         let frameworks = Frameworks {
             jni,
             jvmti: self.jvmti,
@@ -48,7 +51,8 @@ impl Agent {
         let thread = self.this_thread(jni);
         let mut subject = object
             .and_then(|object| frameworks.subject(hook, object))
-            .filter(|subject| self.is_class(subject));
+            .filter(|subject| self.is_class(subject))
+            .filter(|subject| !hook.is_of_method_alone() || self.tells_apart(&subject.class));
         if let Some(found) = &subject
             && (hook.may_leave_out() || hook == Hook::TestNgWorker)
             && self.leaves_out(frameworks, hook, found, listener)
@@ -63,7 +67,9 @@ impl Agent {
             subject = None;
         }
         let method = match (&subject, object) {
-            (Some(found), Some(object)) if self.config.methods => {
+            (Some(found), Some(object))
+                if hook.is_of_method() && self.tells_apart(&found.class) =>
+            {
                 frameworks.method(hook, &found.class, object)
             }
             _ => None,
@@ -138,6 +144,9 @@ impl Agent {
         }
         if hook == Hook::TestNgGroups as i32 {
             return self.shared(jni, Ledger::end_shared);
+        }
+        if Hook::from_number(hook).is_some_and(|hook| self.is_deaf_to(hook)) {
+            return;
         }
         let thread = self.this_thread(jni);
         let call = {

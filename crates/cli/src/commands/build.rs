@@ -552,7 +552,9 @@ impl<'a> Build<'a> {
             let name = &test.test;
             match test.verdict {
                 "run" => {
-                    let reasons = test.reasons.join(", ");
+                    let mut reasons = test.reasons.clone();
+                    reasons.extend(test.methods.as_ref().and_then(summary::in_part));
+                    let reasons = reasons.join(", ");
                     self.screen.detail(&format!("{name} ran: {reasons}"));
                 }
                 "left-out" => {

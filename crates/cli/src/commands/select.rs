@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::commands::build::order_by;
 use crate::output;
+use crate::summary::in_part;
 
 /// List what would run now and what not, without running anything.
 ///
@@ -109,6 +110,8 @@ fn screen(forecasts: &[Forecast], entity: Entity) -> Table {
         let (word, colour, reason) = match &forecast.prediction {
             Prediction::Run { reasons } => {
                 run += 1;
+                let mut reasons = reasons.clone();
+                reasons.extend(forecast.methods.as_ref().and_then(in_part));
                 ("run", Colour::Yellow, reasons.join(", "))
             }
             Prediction::Unknown => {
@@ -138,10 +141,14 @@ fn json_of(forecast: &Forecast) -> serde_json::Value {
         Prediction::Unknown => ("unknown", Vec::new()),
         Prediction::Skip | Prediction::Gone => ("skip", Vec::new()),
     };
-    json!({
+    let mut value = json!({
         "test": forecast.test.to_string(),
         "module": &*forecast.test.module,
         "verdict": verdict,
         "reasons": reasons,
-    })
+    });
+    if let Some(methods) = forecast.methods.as_ref().filter(|m| m.are_split()) {
+        value["methods"] = json!(methods);
+    }
+    value
 }

@@ -12,7 +12,7 @@ use fewest_select::{Entity, Technique};
 
 use crate::moment::moment;
 use crate::names::{means, unknown};
-use crate::summary::short;
+use crate::summary::{short, some_methods};
 use crate::{exit, output};
 
 /// How many of the last runs are shown.
@@ -103,8 +103,16 @@ fn screen(forecast: &Forecast) -> Table {
             table.row(2, [(label, Some(Colour::Dim)), (reason, None)]);
         }
     }
+    let methods = forecast.methods.clone().unwrap_or_default();
+    for (label, names) in [("runs", &methods.run), ("proven", &methods.skip)] {
+        if !names.is_empty() && !methods.skip.is_empty() {
+            let names = some_methods(names);
+            table.row(2, [(label, Some(Colour::Dim)), (&names, None)]);
+        }
+    }
     let recorded = match &forecast.record {
         Some(record) => recorded(record),
+        None if !methods.skip.is_empty() => "only method by method".into(),
         None => "never".into(),
     };
     table.row(2, [("recorded", Some(Colour::Dim)), (&recorded, None)]);

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fewest_model::{ClassName, Element, Fingerprint, Outcome, TestId, Version};
+use fewest_select::Entity;
 use fewest_select::uses::TestUses;
 use fewest_store::{Ending, Pass, Record, RunId, WriteError, Writer};
 use fewest_trace::FileStamp;
@@ -61,7 +62,7 @@ impl Task {
                 doubts: result.uses.doubts.clone(),
             };
             // A class of which a part was left out has not passed as a whole.
-            let partial = self.is_partial(class, result) || result.methods.is_partial();
+            let partial = self.is_partial(class, result);
             if partial && kept.doubts.is_empty() {
                 kept.doubts.push("methods of it were left out".into());
             }
@@ -79,19 +80,19 @@ impl Task {
             if result.empty {
                 continue;
             }
-            let planned = self.plan.test(class);
-            if let Some(methods) = apart {
-                for (name, method) in methods {
-                    reports.push(self.keep_method(writer, run, settings, class, name, method)?);
-                }
+            let mut of_methods = Vec::new();
+            for (name, method) in apart.into_iter().flatten() {
+                of_methods.push(self.keep_method(writer, run, settings, class, name, method)?);
+            }
+            if apart.is_some() && self.entity == Entity::Method {
+                reports.extend(of_methods);
                 continue;
             }
-            reports.push(TestReport {
+            let planned = self.plan.test(class);
+            let mut report = TestReport {
                 test: class.dotted(),
                 module: self.request.module.clone(),
                 verdict: "run",
-                left_out: None,
-                place: None,
                 ended_at: result.ended_at,
                 planned_place: places.get(class).copied(),
                 reasons: planned.map_or_else(
@@ -99,12 +100,20 @@ impl Task {
                     |planned| planned.reasons.clone(),
                 ),
                 proven: planned.is_some_and(|planned| !planned.run),
-                outcome: Some(outcome),
+                outcome: result.outcome,
                 millis: Some(result.millis),
                 doubts: kept.doubts,
                 recorded,
-                whole: result.methods.why_whole().map(str::to_owned),
-            });
+                ..TestReport::default()
+            };
+            if self.entity == Entity::Method {
+                report.whole = result.methods.why_whole().map(str::to_owned);
+            }
+            report.alarm_for(&of_methods);
+            if apart.is_some() && partial {
+                self.go_by_methods(&mut report, &of_methods, class, result);
+            }
+            reports.push(report);
         }
         reports.extend(self.skipped());
         Ok(reports)
@@ -180,11 +189,8 @@ impl Task {
             test: kept.id.to_string(),
             module: self.request.module.clone(),
             verdict: "run",
-            left_out: None,
             // Orders are of classes.
             place: None,
-            ended_at: None,
-            planned_place: None,
             reasons: planned.map_or_else(
                 || vec!["no record names it".into()],
                 |planned| planned.reasons.clone(),
@@ -194,7 +200,7 @@ impl Task {
             millis: Some(kept.millis),
             doubts: kept.doubts,
             recorded,
-            whole: None,
+            ..TestReport::default()
         })
     }
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use fewest_model::ClassName;
+use fewest_select::Entity;
 
 use super::TestReport;
 use super::task::{Task, TestResult};
-use crate::plan::PlannedMethod;
+use crate::plan::{Parts, PlannedMethod};
 
 impl Task {
     pub(super) fn skipped(&self) -> impl Iterator<Item = TestReport> {
@@ -25,25 +26,53 @@ impl Task {
             .filter(|class| !self.runs.contains_key(*class))
             .flat_map(|class| self.left_out_of(class, |_| true));
         let parts = self.runs.iter().flat_map(|(class, result)| {
-            let partial = self.is_partial(class, result);
-            let missing = |method: &PlannedMethod| {
-                partial && !method.run && !result.methods.has_run(&method.name)
-            };
-            self.left_out_of(class, missing)
+            let missing = self.methods_left_out(class, result);
+            self.left_out_of(class, |method| missing.contains(&method))
                 .into_iter()
                 .filter(|test| test.test.contains('#'))
         });
         whole.chain(parts)
     }
 
-    /// Whether some of a class's methods were left out.
+    /// The methods that were left out of a class that ran.
+    pub(super) fn methods_left_out(
+        &self,
+        class: &ClassName,
+        result: &TestResult,
+    ) -> Vec<&PlannedMethod> {
+        let planned = self.plan.test(class).filter(|planned| planned.run);
+        let methods = planned.into_iter().flat_map(|planned| &planned.methods);
+        methods
+            .filter(|method| !method.run && !result.methods.has_run(&method.name))
+            .collect()
+    }
+
+    /// Whether a class ran in part only. Of one that is recorded as a class, what
+    /// the build itself leaves out is no part.
     pub(super) fn is_partial(&self, class: &ClassName, result: &TestResult) -> bool {
-        self.plan.test(class).is_some_and(|planned| {
-            let left_out = |method: &PlannedMethod| {
-                planned.run && !method.run && !result.methods.has_run(&method.name)
-            };
-            planned.methods.iter().any(left_out)
-        })
+        let by_method = self.entity == Entity::Method || self.plan.test(class).is_none();
+        !self.methods_left_out(class, result).is_empty()
+            || (by_method && result.methods.is_partial())
+    }
+
+    /// Tells of a class that ran in part by its methods.
+    pub(super) fn go_by_methods(
+        &self,
+        report: &mut TestReport,
+        ran: &[TestReport],
+        class: &ClassName,
+        result: &TestResult,
+    ) {
+        let left_out = self.methods_left_out(class, result);
+        let saved = left_out.iter().filter_map(|method| method.millis);
+        report.saved_millis = saved.map(u64::from).sum();
+        let left_out = left_out.into_iter().map(|method| (&method.name, false));
+        let names = result.methods.apart().into_iter().flatten();
+        let names = names.map(|(name, _)| (name, true));
+        report.methods = Parts::of(names.chain(left_out));
+        let doubts: BTreeSet<&String> = ran.iter().flat_map(|method| &method.doubts).collect();
+        report.doubts = doubts.into_iter().cloned().collect();
+        report.recorded = ran.iter().all(|method| method.recorded);
     }
 
     /// A class that was left out, or those methods of it that were.
@@ -63,19 +92,12 @@ impl Task {
                 "skip"
             },
             left_out,
-            place: None,
-            ended_at: None,
-            planned_place: None,
-            reasons: Vec::new(),
             proven: left_out.is_none(),
-            outcome: None,
             millis: millis.map(u64::from),
-            doubts: Vec::new(),
-            recorded: false,
-            whole: None,
+            ..TestReport::default()
         };
         let methods = planned.map(|test| &*test.methods).unwrap_or_default();
-        if !methods.is_empty() && left_out.is_none() {
+        if self.entity == Entity::Method && !methods.is_empty() && left_out.is_none() {
             let methods = methods.iter().filter(|method| is_out(method));
             return methods
                 .map(|method| {

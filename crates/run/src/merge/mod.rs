@@ -165,7 +165,9 @@ fn agent_note(folder: &Path) -> Option<String> {
 /// Whether a run ran every test that there is, as far as the store knows.
 fn is_full(tasks: &[Task], tests: &[TestReport], project: &Project) -> bool {
     if tasks.is_empty()
-        || tests.iter().any(|test| test.verdict != "run")
+        || tests
+            .iter()
+            .any(|test| test.verdict != "run" || test.methods.is_some())
         || tasks.iter().any(|task| task.request.run_all.is_some())
     {
         return false;

@@ -3,7 +3,7 @@
 use fewest_model::Outcome;
 use serde::Serialize;
 
-use crate::plan::LeftOut;
+use crate::plan::{LeftOut, Parts};
 
 /// A test in a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -38,4 +38,23 @@ pub struct TestReport {
     /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<String>,
+    /// Which methods of this class ran, where it ran as one and some of them
+    /// were left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub methods: Option<Parts>,
+    /// How long those took when they last ran that were left out.
+    #[serde(skip)]
+    pub saved_millis: u64,
+}
+
+impl TestReport {
+    /// A run that shows a method to be broken that records proved says so of
+    /// its class.
+    pub(super) fn alarm_for(&mut self, methods: &[Self]) {
+        let is_broken = |outcome: Option<Outcome>| {
+            matches!(outcome, Some(Outcome::Failed | Outcome::Unfinished))
+        };
+        let mut methods = methods.iter();
+        self.proven |= methods.any(|method| method.proven && is_broken(method.outcome));
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fewest_model::{ClassName, Outcome};
+use fewest_model::Outcome;
 use fewest_select::Entity;
 use fewest_select::jvm_run::JvmRun;
 use fewest_select::method_uses::uses_of_methods;
@@ -38,16 +38,12 @@ impl Task {
             }
         }
         let classes = SnapshotClasses::new(&self.snapshot);
-        let methods = (self.entity == Entity::Method)
-            .then(|| TestClasses::new(&self.snapshot, &self.request, &self.command));
+        let test_classes = TestClasses::new(&self.snapshot, &self.request, &self.command);
         let mut uses: BTreeMap<&str, JvmUses> = BTreeMap::new();
         for (name, run) in runs.iter().filter(|(_, run)| run.jvm.parent.is_none()) {
             let of_jvm = JvmUses {
                 tests: uses_of_tests(run, &classes),
-                methods: methods
-                    .as_ref()
-                    .map(|methods| methods_of_jvm(run, &classes, methods))
-                    .unwrap_or_default(),
+                methods: methods_of_jvm(run, &classes, &test_classes),
             };
             uses.insert(name, of_jvm);
         }
@@ -70,15 +66,14 @@ impl Task {
                 result.jvm = jvm;
                 result.tests += test.tests;
                 result.uses.inherit(uses);
-                if let Some(methods) = of_jvm.methods.get_mut(index) {
-                    result.methods.add(test, methods, &common);
-                }
+                result.methods.add(test, &of_jvm.methods[index], &common);
             }
         }
         for (class, result) in &mut self.runs {
             result.doubts_of_traces = result.uses.doubts.len();
-            if let Some(methods) = &methods {
-                result.methods.judge(methods.methods(class), result.tests);
+            if self.entity == Entity::Method || result.methods.were_seen() {
+                let known = test_classes.methods(class);
+                result.methods.judge(known, result.tests);
             }
         }
         // Frameworks tell of the beginning and the end of what is left out, too.
@@ -89,16 +84,20 @@ impl Task {
     }
 }
 
+/// What each method of each test used, where it had a window of its own.
 fn methods_of_jvm(
     run: &JvmRun,
     classes: &SnapshotClasses<'_>,
-    methods: &TestClasses<'_>,
+    test_classes: &TestClasses<'_>,
 ) -> Vec<Vec<TestUses>> {
-    let apart = |class: &ClassName| match methods.methods(class) {
-        TestMethods::Apart(methods) => Some((class.clone(), methods)),
+    let by_method = || run.tests.iter().filter(|test| !test.methods.is_empty());
+    if by_method().next().is_none() {
+        return vec![Vec::new(); run.tests.len()];
+    }
+    let declared = by_method().filter_map(|test| match test_classes.methods(&test.class) {
+        TestMethods::Apart(methods) => Some((test.class.clone(), methods)),
         TestMethods::Whole(_) => None,
-    };
-    let declared = run.tests.iter().filter_map(|test| apart(&test.class));
+    });
     uses_of_methods(run, classes, &declared.collect())
 }
 
@@ -136,9 +135,8 @@ fn add_child(
     for window in &parent.windows {
         let index = run.test_of_window(*window).ok_or_else(lost)?;
         tests.tests[index].inherit(&added);
-        let methods = tests.methods.get_mut(index).into_iter().flatten();
         let own = run.method_of_window(*window);
-        for (at, method) in methods.enumerate() {
+        for (at, method) in tests.methods[index].iter_mut().enumerate() {
             if own.is_none_or(|own| own == at) {
                 method.inherit(&added);
             }

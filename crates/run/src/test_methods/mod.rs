@@ -6,6 +6,7 @@
 
 mod annotations;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -52,6 +53,13 @@ const JUPITER_NESTED: &str = "org/junit/jupiter/api/Nested";
 /// Looks at the test classes of one task.
 pub(crate) struct TestClasses<'a> {
     snapshot: &'a Snapshot,
+    request: &'a TaskRequest,
+    command: &'a str,
+    surroundings: OnceCell<Surroundings>,
+}
+
+/// What is not told by a test class itself. Most runs never ask.
+struct Surroundings {
     /// The classes within an outermost one.
     nested: BTreeMap<ClassName, Vec<ClassName>>,
     /// Whether JUnit 5 is told to do something in another way.
@@ -123,8 +131,8 @@ impl Method {
     }
 }
 
-impl<'a> TestClasses<'a> {
-    pub(crate) fn new(snapshot: &'a Snapshot, request: &TaskRequest, command: &str) -> Self {
+impl Surroundings {
+    fn of(snapshot: &Snapshot, request: &TaskRequest, command: &str) -> Self {
         let mut nested: BTreeMap<ClassName, Vec<ClassName>> = BTreeMap::new();
         for class in snapshot.classes() {
             let name = class.name();
@@ -136,11 +144,26 @@ impl<'a> TestClasses<'a> {
             }
         }
         Self {
-            snapshot,
             nested,
             jupiter_settings: jupiter_is_told(&HOW_METHODS_RUN, snapshot, request, command),
             jupiter_class_order: jupiter_is_told(&[CLASS_ORDER], snapshot, request, command),
         }
+    }
+}
+
+impl<'a> TestClasses<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot, request: &'a TaskRequest, command: &'a str) -> Self {
+        Self {
+            snapshot,
+            request,
+            command,
+            surroundings: OnceCell::new(),
+        }
+    }
+
+    fn surroundings(&self) -> &Surroundings {
+        self.surroundings
+            .get_or_init(|| Surroundings::of(self.snapshot, self.request, self.command))
     }
 
     /// The methods of a test class, if they can be told apart.
@@ -160,7 +183,8 @@ impl<'a> TestClasses<'a> {
         let framework = framework(&parts)?;
         let junit3 = framework == Framework::JUnit3;
         if framework == Framework::Jupiter
-            && (self.jupiter_settings || (parts.len() > 1 && self.jupiter_class_order))
+            && (self.surroundings().jupiter_settings
+                || (parts.len() > 1 && self.surroundings().jupiter_class_order))
         {
             return Err(SETTINGS.into());
         }
@@ -188,7 +212,12 @@ impl<'a> TestClasses<'a> {
         outermost: &ClassName,
         is_meant: impl Fn(&ClassName) -> bool,
     ) -> Result<Vec<Outline>, String> {
-        let names = self.nested.get(outermost).into_iter().flatten();
+        let names = self
+            .surroundings()
+            .nested
+            .get(outermost)
+            .into_iter()
+            .flatten();
         names
             .filter(|name| is_meant(name))
             .map(|name| self.outline(name))
