@@ -12,6 +12,7 @@ use fewest_build::reports::{ClassReport, ReadReportError, read_reports};
 use fewest_model::{Outcome, TestId};
 use fewest_select::Entity;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use thiserror::Error;
 
 use crate::files::{self, FileError};
@@ -61,6 +62,9 @@ pub(crate) struct ReportedTest {
     pub(crate) verdict: String,
     pub(crate) outcome: Option<Outcome>,
     pub(crate) millis: Option<u64>,
+    /// Which methods ran of a class that ran in part.
+    #[serde(default)]
+    pub(crate) methods: Option<IgnoredAny>,
 }
 
 impl ReportedTest {

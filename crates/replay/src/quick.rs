@@ -152,6 +152,7 @@ mod tests {
             verdict: "run".to_owned(),
             outcome: Some(outcome),
             millis: Some(millis),
+            methods: None,
         }
     }
 

@@ -180,7 +180,7 @@ impl Replay {
         self.compare_orders(&mut revision, &stores)?;
         for (name, selection) in &mut revision.techniques {
             if let Some(full) = &revision.full {
-                selection.missed = missed(full, &selection.selected, &revision.unstable);
+                selection.missed = missed(full, selection, &revision.unstable);
             }
             for test in &selection.missed {
                 watcher.says(&format!("{name} would have missed {test}"));
@@ -230,6 +230,12 @@ pub(crate) fn selection(run: &UnderFewest) -> Selection {
     let all: BTreeSet<&str> = run.tests.iter().map(ReportedTest::class).collect();
     let selected: BTreeSet<&str> = ran().map(ReportedTest::class).collect();
     let failed = ran().filter(|test| test.failed());
+    let left_out: BTreeSet<&str> = run
+        .tests
+        .iter()
+        .filter(|test| !test.ran() || test.methods.is_some())
+        .map(ReportedTest::class)
+        .collect();
     Selection {
         tests: all.len(),
         methods: selected
@@ -239,16 +245,22 @@ pub(crate) fn selection(run: &UnderFewest) -> Selection {
         analysis_millis: run.analysis_millis,
         test_millis: ran().filter_map(|test| test.millis).sum(),
         failed: names(failed.map(ReportedTest::class).collect()),
+        in_part: names(selected.intersection(&left_out).copied().collect()),
         selected: names(selected),
         ..Selection::default()
     }
 }
 
-/// The failing tests that were left out, but for those that fail by chance.
-fn missed(full: &Suite, selected: &[String], unstable: &[String]) -> Vec<String> {
+/// The failing tests that were left out, or that did not fail in the part that
+/// ran, but for those that fail by chance.
+fn missed(full: &Suite, selection: &Selection, unstable: &[String]) -> Vec<String> {
+    let found = |test: &String| {
+        selection.selected.contains(test)
+            && (!selection.in_part.contains(test) || selection.failed.contains(test))
+    };
     let failed = full.failed.iter();
     failed
-        .filter(|test| !selected.contains(test) && !unstable.contains(test))
+        .filter(|test| !found(test) && !unstable.contains(test))
         .cloned()
         .collect()
 }
@@ -285,8 +297,38 @@ mod tests {
     #[test]
     fn a_failing_test_that_was_left_out_is_missed_unless_it_fails_by_chance() {
         let full = suite(&["A", "B", "C"]);
-        let (selected, unstable) = (["B".to_owned()], ["C".to_owned()]);
-        assert_eq!(missed(&full, &selected, &unstable), ["A"]);
+        let unstable = ["C".to_owned()];
+        let selection = Selection {
+            selected: vec!["B".to_owned()],
+            ..Selection::default()
+        };
+        assert_eq!(missed(&full, &selection, &unstable), ["A"]);
+    }
+
+    #[test]
+    fn a_failing_test_that_ran_in_part_is_missed_unless_that_part_failed() {
+        use fewest_model::Outcome::{Failed, Passed, Skipped};
+
+        let test = |test: &str, verdict: &str, outcome, in_part: bool| ReportedTest {
+            test: test.to_owned(),
+            module: String::new(),
+            verdict: verdict.to_owned(),
+            outcome,
+            millis: None,
+            methods: in_part.then_some(serde::de::IgnoredAny),
+        };
+        let run = UnderFewest {
+            tests: vec![
+                test("A", "run", Some(Skipped), true),
+                test("B", "run", Some(Failed), true),
+                test("C#a", "run", Some(Passed), false),
+                test("C#b", "skip", None, false),
+                test("D", "run", Some(Passed), false),
+            ],
+            ..UnderFewest::default()
+        };
+        let full = suite(&["A", "B", "C", "D"]);
+        assert_eq!(missed(&full, &selection(&run), &[]), ["A", "C"]);
     }
 
     #[test]

@@ -95,6 +95,9 @@ pub struct Selection {
     /// How many test classes there are.
     pub tests: usize,
     pub selected: Vec<String>,
+    /// Those of them of which methods were left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_part: Vec<String>,
     /// How many test methods ran.
     #[serde(default)]
     pub methods: u64,
@@ -112,7 +115,8 @@ pub struct Selection {
     /// What the selected tests took.
     pub test_millis: u64,
     pub failed: Vec<String>,
-    /// Test classes that fail in the whole suite and were left out.
+    /// Test classes that fail in the whole suite and were left out, or did not
+    /// fail in the part that ran.
     pub missed: Vec<String>,
     /// How early each order would have shown a failure; only where there was
     /// one.
