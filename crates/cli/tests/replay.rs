@@ -1,5 +1,20 @@
 //! A small history, replayed.
 
+use fewest_testkit::TestProject;
+
+#[test]
+fn faults_that_cannot_be_read_are_an_error_before_anything_is_built() {
+    let project = TestProject::new();
+    let run = project
+        .run(env!("CARGO_BIN_EXE_fewest"))
+        .args(["replay", "--work", "work", "--known-mutants", "none.jsonl"])
+        .finish()
+        .unwrap();
+    assert!(!run.status.success());
+    assert!(run.stderr.contains("none.jsonl"), "{}", run.stderr);
+    assert!(!project.path("work").exists());
+}
+
 /// Tests that start a JVM carry `jvm` in their names.
 mod jvm {
     use std::fs;

@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::files::{self, FileError};
 use crate::git::{GitError, Repository};
 use crate::maven::{BuildError, Maven, ReportedTest, UnderFewest};
-use crate::mutants::MutantError;
+use crate::mutants::{self, MutantError};
 use crate::results::{self, Line, Mode, Revision, Selection, Skipped, Suite};
 use crate::settings::{Range, Settings};
 use crate::variant::Variant;
@@ -55,6 +55,10 @@ impl Replay {
 
     /// Makes the clone, or finds the one of the replay that is resumed.
     pub fn new(settings: Settings) -> Result<Self, ReplayError> {
+        // They are needed only when a revision has been built, which takes long.
+        if let Some(known) = &settings.known_mutants {
+            mutants::read(known)?;
+        }
         let user = Repository::at(&settings.directory);
         let tree = settings.work.join("tree");
         if settings.work.join(Self::RESULTS).exists() && !settings.resume {
