@@ -151,3 +151,42 @@ impl Plan {
         self.tests.iter().find(|test| test.class == *class)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn test(class: &str, run: bool, methods: &[(&str, bool)]) -> PlannedTest {
+        let method = |&(name, run): &(&str, bool)| PlannedMethod {
+            name: name.into(),
+            run,
+            reasons: Vec::new(),
+            millis: None,
+        };
+        PlannedTest {
+            class: class.into(),
+            run,
+            left_out: None,
+            reasons: Vec::new(),
+            millis: None,
+            methods: methods.iter().map(method).collect(),
+            whole: None,
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_class_is_left_out_where_nobody_could_do_it() {
+        let mut plan = Plan {
+            tests: vec![
+                test("A", true, &[("a", true), ("b", false)]),
+                test("B", true, &[]),
+                test("C", false, &[("a", false)]),
+            ],
+            ..Plan::default()
+        };
+        assert_eq!(plan.classes_by_method(), [ClassName::new("A")]);
+        plan.run_classes_whole();
+        assert!(plan.classes_by_method().is_empty());
+        assert_eq!(plan.tests[2].methods.len(), 1);
+    }
+}

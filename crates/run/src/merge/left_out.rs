@@ -47,12 +47,9 @@ impl Task {
             .collect()
     }
 
-    /// Whether a class ran in part only. Of one that is recorded as a class, what
-    /// the build itself leaves out is no part.
+    /// Whether a class ran in part only.
     pub(super) fn is_partial(&self, class: &ClassName, result: &TestResult) -> bool {
-        let by_method = self.entity == Entity::Method || self.plan.test(class).is_none();
-        !self.methods_left_out(class, result).is_empty()
-            || (by_method && result.methods.is_partial())
+        !self.methods_left_out(class, result).is_empty() || result.methods.is_partial()
     }
 
     /// Tells of a class that ran in part by its methods.
@@ -69,7 +66,7 @@ impl Task {
         let left_out = left_out.into_iter().map(|method| (&method.name, false));
         let names = result.methods.apart().into_iter().flatten();
         let names = names.map(|(name, _)| (name, true));
-        report.methods = Parts::of(names.chain(left_out));
+        report.methods = Parts::of(names.chain(left_out)).filter(Parts::are_split);
         let doubts: BTreeSet<&String> = ran.iter().flat_map(|method| &method.doubts).collect();
         report.doubts = doubts.into_iter().cloned().collect();
         report.recorded = ran.iter().all(|method| method.recorded);

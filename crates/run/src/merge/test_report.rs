@@ -58,3 +58,26 @@ impl TestReport {
         self.proven |= methods.any(|method| method.proven && is_broken(method.outcome));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_proven_wrongly_if_a_proven_method_of_it_is_broken() {
+        let alarmed = |proven, outcome| {
+            let method = TestReport {
+                proven,
+                outcome: Some(outcome),
+                ..TestReport::default()
+            };
+            let mut class = TestReport::default();
+            class.alarm_for(&[TestReport::default(), method]);
+            class.proven
+        };
+        assert!(alarmed(true, Outcome::Failed));
+        assert!(!alarmed(false, Outcome::Failed));
+        // It may give up where it did not before, and that breaks nothing.
+        assert!(!alarmed(true, Outcome::Skipped));
+    }
+}
