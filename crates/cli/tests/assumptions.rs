@@ -7,7 +7,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::exec_support::{Project, junit4, jupiter, told};
+use crate::exec_support::{Project, junit4, jupiter, testng, told};
 
 const JUNIT4_TEST: &str = "import org.junit.*;
 public class ATest {
@@ -122,6 +122,24 @@ mod jvm {
         assert_eq!(run(&project), only("skipped", &["gaveUp"]));
         project.edit("Code", "return 2", "return 5");
         assert_eq!(run(&project), only("failed", &["gaveUp", "two"]));
+    }
+
+    #[test]
+    fn what_gives_up_in_testng_runs_again_alone() {
+        let main = "org.testng.TestNG";
+        let mut project = Project::new(
+            testng(),
+            &[main, "-testclass", "ATest", "-usedefaultlisteners", "false"],
+        );
+        let test = "import org.testng.annotations.*;
+            public class ATest {
+                @Test public void gaveUp() { throw new org.testng.SkipException(\"no\"); }
+                @Test public void two() { org.testng.Assert.assertEquals(Code.two(), 2); }
+            }";
+        project.write("ATest", test);
+        assert_eq!(run(&project), all("skipped"));
+        assert_eq!(run(&project), all("skipped"));
+        assert_eq!(run(&project), only("skipped", &["gaveUp"]));
     }
 
     #[test]
