@@ -15,6 +15,7 @@ mod class_changes;
 mod class_facts;
 mod coarsening;
 mod environment;
+mod giving_up;
 mod last;
 mod last_run;
 mod launch;
