@@ -283,6 +283,13 @@ mod jvm {
         let refused = exact(project, &["--last", "4"]);
         assert_eq!(refused.code(), Some(70), "{}", refused.stderr);
         assert!(refused.stderr.contains("--resume"), "{}", refused.stderr);
+        let lock = fs::File::create(project.path("work/lock")).unwrap();
+        lock.lock().unwrap();
+        let second = exact(project, &["--last", "4", "--resume"]);
+        assert_eq!(second.code(), Some(70), "{}", second.stderr);
+        let why = "another replay works in";
+        assert!(second.stderr.contains(why), "{}", second.stderr);
+        lock.unlock().unwrap();
         let resumed = exact(project, &["--last", "4", "--resume"]);
         assert_eq!(resumed.code(), Some(0), "{}", resumed.stderr);
         assert_eq!(project.read("work/results.jsonl"), results);

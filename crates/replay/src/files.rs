@@ -1,6 +1,6 @@
 //! Folders and files, with errors that name them.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +39,17 @@ pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
 
 pub fn rename(from: &Path, target: &Path) -> Result<(), FileError> {
     fs::rename(from, target).map_err(to("move", from))
+}
+
+/// Locks a file, which is made if need be, for as long as it is open. `None` if
+/// somebody else has it.
+pub fn lock(path: &Path) -> Result<Option<File>, FileError> {
+    let file = File::create(path).map_err(to("write", path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(to("lock", path)(error)),
+    }
 }
 
 /// Removes a folder, if it is there.

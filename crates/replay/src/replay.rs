@@ -1,6 +1,7 @@
 //! One walk through a history.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,8 @@ pub enum ReplayError {
     NoCommits,
     #[error("`{}` holds the results of another replay; add --resume to go on with it, or name another folder with --work", .0.display())]
     Occupied(PathBuf),
+    #[error("another replay works in `{}`; wait for it, or name another folder with --work", .0.display())]
+    InUse(PathBuf),
 }
 
 /// Is told how a replay goes on.
@@ -47,6 +50,9 @@ pub struct Replay {
     user: Repository,
     clone: Repository,
     pub(crate) maven: Maven,
+    /// Held for as long as the replay lives, so that no other one works in the
+    /// same folder.
+    _lock: File,
 }
 
 impl Replay {
@@ -65,6 +71,8 @@ impl Replay {
             return Err(ReplayError::Occupied(settings.work.clone()));
         }
         files::make_folder(&settings.work.join("logs"))?;
+        let lock = files::lock(&settings.work.join("lock"))?
+            .ok_or_else(|| ReplayError::InUse(settings.work.clone()))?;
         let (top, within) = user.top()?;
         let clone = if tree.join(".git").exists() {
             Repository::at(&tree)
@@ -84,6 +92,7 @@ impl Replay {
             user,
             clone,
             maven,
+            _lock: lock,
         })
     }
 

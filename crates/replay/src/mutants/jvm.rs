@@ -74,6 +74,26 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Enough for any JVM to start.
 const START: Duration = Duration::from_secs(60);
 
+/// How much of a class's limit is waited for. A fault that makes one class hang
+/// tends to make others hang too.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    divisor: u32,
+}
+
+impl Patience {
+    /// Halved by each class that has hung, down to an eighth.
+    fn after(hung: usize) -> Self {
+        Self {
+            divisor: 1 << hung.min(3),
+        }
+    }
+
+    fn with(self, job: &Job) -> Duration {
+        job.limit / self.divisor
+    }
+}
+
 impl Jvm {
     pub(super) fn new(request: &TaskRequest, runner: &Runner) -> Self {
         Self {
@@ -85,17 +105,24 @@ impl Jvm {
     /// Runs classes one after the other, in as few JVMs as possible: after
     /// one that hangs or ends its JVM, the rest run in another.
     pub(super) fn run(&self, jobs: &[Job], desk: &Desk) -> Result<Vec<Ended>, MutantError> {
-        let mut ended = Vec::new();
+        let mut ended: Vec<Ended> = Vec::new();
         while ended.len() < jobs.len() {
             let rest = &jobs[ended.len()..];
-            ended.extend(self.run_once(rest, desk)?);
+            let hung = ended.iter().filter(|e| e.outcome == Outcome::TimedOut);
+            let patience = Patience::after(hung.count());
+            ended.extend(self.run_once(rest, patience, desk)?);
         }
         Ok(ended)
     }
 
     /// Runs classes until one does not end by itself. At least one has ended
     /// afterwards.
-    fn run_once(&self, jobs: &[Job], desk: &Desk) -> Result<Vec<Ended>, MutantError> {
+    fn run_once(
+        &self,
+        jobs: &[Job],
+        patience: Patience,
+        desk: &Desk,
+    ) -> Result<Vec<Ended>, MutantError> {
         let (list, results) = (desk.folder.join("classes"), desk.folder.join("results"));
         let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
         files::write(&list, names.join("\n"))?;
@@ -126,7 +153,7 @@ impl Jvm {
             let mut ended = read(&said);
             let limit = match jobs.get(ended.len()) {
                 Some(_) if seen == 0 => START,
-                Some(job) => job.limit,
+                Some(job) => patience.with(job),
                 None => LOOK,
             };
             let millis = since.elapsed().as_millis() as u64;
@@ -279,6 +306,16 @@ mod tests {
                 Outcome::Passed
             ]
         );
+    }
+
+    #[test]
+    fn patience_shrinks_with_each_class_that_hangs_and_never_runs_out() {
+        let job = Job {
+            name: "Slow".into(),
+            limit: Duration::from_secs(80),
+        };
+        let seconds = [0, 1, 2, 3, 4, 100].map(|hung| Patience::after(hung).with(&job).as_secs());
+        assert_eq!(seconds, [80, 40, 20, 10, 10, 10]);
     }
 
     #[test]
