@@ -290,9 +290,14 @@ fn read_case(
     suite: Option<&ClassName>,
 ) -> Result<Case, ReadReportErrorKind> {
     let class = attribute(element, "classname").filter(|name| !name.is_empty());
+    let class = class_name(&class.ok_or(ReadReportErrorKind::NoClass)?);
+    let ran = suite.filter(|name| name.as_str() != TESTNG_SUITE);
+    // Of JUnit 4's parameterised tests on the JUnit Platform Surefire writes the
+    // class without its package.
+    let full = ran.filter(|ran| ran.simple() == class.as_str()).cloned();
     Ok(Case {
-        class: class_name(&class.ok_or(ReadReportErrorKind::NoClass)?),
-        ran: suite.filter(|name| name.as_str() != TESTNG_SUITE).cloned(),
+        class: full.unwrap_or(class),
+        ran: ran.cloned(),
         name: attribute(element, "name").unwrap_or_default(),
         outcome: Outcome::Passed,
         millis: attribute(element, "time").map_or(0, |text| millis(&text)),
@@ -435,6 +440,15 @@ mod tests {
         ex/AbstractBagTest Failed 0/0/0/1 100 ms
         ex/HashBagTest Failed 1/0/0/1 200 ms
         ");
+    }
+
+    #[test]
+    fn a_class_without_its_package_is_that_of_the_suite() {
+        let xml = r#"<testsuite name="ex.ftp.ClientTest" tests="2" errors="0" failures="1">
+  <testcase name="open" classname="ClientTest" time="0.1"/>
+  <testcase name="open" classname="ClientTest" time="0.2"><failure/></testcase>
+</testsuite>"#;
+        insta::assert_snapshot!(read(xml), @"ex/ftp/ClientTest Failed 1/0/0/1 300 ms");
     }
 
     #[test]
