@@ -116,8 +116,12 @@ impl<'a, C: Classes> Expansion<'a, C> {
     /// whole anyway.
     /// Other methods of a test class are set-up for many, as `@BeforeSuite`.
     pub(crate) fn add_ambient(&mut self) {
+        self.add_outside(&self.run.ambient);
+    }
+
+    pub(crate) fn add_outside(&mut self, outside: &Numbers) {
         let run = self.run;
-        for &probe in &run.ambient.probes {
+        for &probe in &outside.probes {
             if let Some((class, method)) = run.method(probe)
                 && !((method.is_constructor() || method.is_static_initializer())
                     && self.is_another_test(class))
@@ -125,12 +129,8 @@ impl<'a, C: Classes> Expansion<'a, C> {
                 self.pass(probe);
             }
         }
-        for thing in run
-            .ambient
-            .things
-            .iter()
-            .filter_map(|&thing| run.thing(thing))
-        {
+        let things = outside.things.iter();
+        for thing in things.filter_map(|&thing| run.thing(thing)) {
             match thing {
                 // Looking at a test class loads what its signatures name.
                 // Whatever of that is really used is seen when it is.

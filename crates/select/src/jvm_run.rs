@@ -21,8 +21,11 @@ pub struct JvmRun {
     pub left_out: BTreeSet<ClassName>,
     /// What takes away the proof of every test in this JVM.
     pub doubts: Vec<String>,
-    /// What was used while no test was running.
+    /// What was used while no test was running, before the last had begun.
     pub(crate) ambient: Numbers,
+    /// What was used while no test was running any more, as by the JVM's
+    /// shutdown hooks.
+    pub(crate) closing: Numbers,
     pub(crate) initializers: BTreeMap<ClassName, Initializer>,
     classes: Vec<ClassEntry>,
     by_name: HashMap<ClassName, Vec<usize>>,
@@ -168,6 +171,12 @@ impl Numbers {
         self.probes.extend(&uses.probes);
         self.things.extend(&uses.things);
     }
+
+    /// Moves everything over from others.
+    fn append(&mut self, others: &mut Self) {
+        self.probes.append(&mut others.probes);
+        self.things.append(&mut others.things);
+    }
 }
 
 /// A place in code that has a probe.
@@ -231,6 +240,7 @@ impl JvmRun {
                 self.things.insert(id, thing);
             }
             Event::Opened(open) => {
+                self.ambient.append(&mut self.closing);
                 let at = self.jvm.started_at.saturating_add(open.at);
                 let test = self.test_index(&open.class, at);
                 let method = open
@@ -302,7 +312,7 @@ impl JvmRun {
             }
             // Their tests' windows hold the same.
             Event::Statement { .. } => {}
-            Event::Ambient { uses } => self.ambient.add(&uses),
+            Event::Ambient { uses } => self.closing.add(&uses),
             Event::LeftOut { class } => {
                 self.left_out.insert(class);
             }

@@ -13,7 +13,9 @@ use fewest_model::{ClassName, Element, MethodKey, Walk};
 use crate::expansion::Expansion;
 use crate::jvm_run::{JvmRun, MethodRun, Numbers, TestRun};
 use crate::left_state::{Initializers, LeftState};
-use crate::uses::{Classes, StaticField, TestUses, late_uses, left_state, supertypes};
+use crate::uses::{
+    Classes, StaticField, TestUses, closing_uses, late_uses, left_state, supertypes,
+};
 
 /// Where a test method is declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,12 +65,14 @@ pub fn uses_of_methods<C: Classes>(
     }
     let methods_of = |(index, test): (usize, &TestRun)| {
         let place = |method| places[&(index, method)];
+        let closing = closing_uses(run, test, classes);
         let uses_of = |method| {
             let mut uses = parts.units[place(method)].uses.clone();
             let late = test.late.iter();
             for (_, late) in late.filter(|(of, _)| of.is_none_or(|of| of == method)) {
                 uses.inherit(&late_uses(run, test, late, classes));
             }
+            uses.inherit(&closing);
             uses
         };
         (0..test.methods.len()).map(uses_of).collect()

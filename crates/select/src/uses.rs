@@ -150,8 +150,21 @@ pub fn uses_of_tests(run: &JvmRun, classes: &impl Classes) -> Vec<TestUses> {
         for late in test.late.values() {
             uses.inherit(&late_uses(run, test, late, classes));
         }
+        uses.inherit(&closing_uses(run, test, classes));
     }
     all
+}
+
+/// What ran after the last test had ended. It counts for each test, as it may
+/// break the build. But it hands on nothing of what it found: no test comes
+/// after it, and when a test changes that had left something to it, that test
+/// runs and so does this again.
+pub(crate) fn closing_uses(run: &JvmRun, test: &TestRun, classes: &impl Classes) -> TestUses {
+    let mut expansion = Expansion::new(run, classes);
+    expansion.test = Some(&test.class);
+    expansion.add_outside(&run.closing);
+    expansion.finish();
+    expansion.uses
 }
 
 /// What was used after a test had ended.
@@ -183,6 +196,7 @@ pub(crate) fn supertypes(class: &ClassName, classes: &impl Classes) -> Vec<Class
 pub fn uses_of_jvm(run: &JvmRun, classes: &impl Classes) -> TestUses {
     let mut expansion = Expansion::new(run, classes);
     expansion.add_numbers(&run.ambient);
+    expansion.add_numbers(&run.closing);
     for stretch in &run.stretches {
         expansion.add_numbers(&stretch.used);
     }
@@ -449,6 +463,24 @@ mod tests {
             ["ATest", "BTest"]
         );
         assert_eq!(users_of_other(read().into_iter().chain(write())), ["ATest"]);
+    }
+
+    #[test]
+    fn what_runs_after_the_last_test_counts_for_all_and_hands_on_nothing() {
+        let outside = |probe| Event::Ambient {
+            uses: Uses {
+                probes: vec![probe],
+                things: Vec::new(),
+            },
+        };
+        let write = || window(0, "ATest", &[WRITE, OTHER]).into_iter();
+        let nothing = || window(1, "BTest", &[]);
+        let between = write().chain([outside(READ)]).chain(nothing());
+        assert_eq!(users_of_other(between), ["ATest", "BTest"]);
+        let after = write().chain(nothing()).chain([outside(READ)]);
+        assert_eq!(users_of_other(after), ["ATest"]);
+        let used_then = nothing().into_iter().chain([outside(OTHER)]);
+        assert_eq!(users_of_other(used_then), ["BTest"]);
     }
 
     #[test]
