@@ -16,6 +16,7 @@ use thiserror::Error;
 
 use crate::arrange::arrange;
 use crate::environment::{environment, feature_version};
+use crate::in_words::in_words;
 use crate::plan::{Plan, PlannedMethod, PlannedTest};
 use crate::project::Project;
 use crate::run_folder::{RunFolder, RunFolderError, RunSettings};
@@ -26,7 +27,7 @@ use crate::task_line::{left_out_lines, task_line, task_name};
 use crate::test_methods::TestClasses;
 use crate::testng;
 use crate::tests_of_task::{
-    Judged, JudgedMethod, OrderFacts, Rules, in_words, judge_tests, outermost_classes,
+    Judged, JudgedMethod, OrderFacts, Rules, judge_tests, outermost_classes,
 };
 
 #[derive(Debug, Error)]

@@ -16,6 +16,7 @@ mod class_facts;
 mod coarsening;
 mod environment;
 mod giving_up;
+mod in_words;
 mod last;
 mod last_run;
 mod launch;

@@ -8,9 +8,10 @@ use fewest_select::verdict::{RunReason, Verdict};
 
 use crate::arrange::Arranged;
 use crate::ask::reasons;
+use crate::in_words::in_words;
 use crate::order_settings::OrderSettings;
 use crate::plan::LeftOut;
-use crate::tests_of_task::{Judged, in_words};
+use crate::tests_of_task::Judged;
 
 /// Says how many tests of a task run, and why. `None` where the build does not
 /// know its tests, or where it says by itself why all of them run.

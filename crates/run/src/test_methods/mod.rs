@@ -5,22 +5,25 @@
 //! another, keeps the class whole. `docs/design/entities.md` lists the reasons.
 
 mod annotations;
+mod checks;
+mod outline;
+mod surroundings;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
+use std::collections::BTreeSet;
 
 use fewest_build::TaskRequest;
-use fewest_classfile::annotations::{self as known, Annotation, AnnotationValue};
-use fewest_classfile::read::{ClassFile, Member, ReadError, access};
-use fewest_classfile::references::{MethodReferences, method_references};
-use fewest_model::{ClassName, Fingerprint, MethodKey, TestId};
+use fewest_classfile::annotations::AnnotationValue;
+use fewest_model::{ClassName, TestId};
 use fewest_select::method_uses::{Declared, DeclaredMethods};
 use fewest_snapshot::Snapshot;
 
 use self::annotations::{check_annotation, is_of_framework};
-use crate::class_facts::may_change;
+use self::checks::{
+    Framework, check_code, check_junit3, check_nested, check_overrides, check_testng, framework,
+};
+use self::outline::{Method, Outline, enclosing, is_foreign};
+use self::surroundings::Surroundings;
 
 /// The methods of a test class.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,108 +50,12 @@ const SUITE: &str = "it makes its suite itself";
 const SETTINGS: &str = "settings of JUnit change how its methods run";
 const FRAMEWORKS: &str = "its tests are of several frameworks";
 
-const TEST_CASE: &str = "junit/framework/TestCase";
-const JUPITER_NESTED: &str = "org/junit/jupiter/api/Nested";
-
 /// Looks at the test classes of one task.
 pub(crate) struct TestClasses<'a> {
     snapshot: &'a Snapshot,
     request: &'a TaskRequest,
     command: &'a str,
     surroundings: OnceCell<Surroundings>,
-}
-
-/// What is not told by a test class itself. Most runs never ask.
-struct Surroundings {
-    /// The classes within an outermost one.
-    nested: BTreeMap<ClassName, Vec<ClassName>>,
-    /// Whether JUnit 5 is told to do something in another way.
-    jupiter_settings: bool,
-    /// The same of the order of nested classes.
-    jupiter_class_order: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Framework {
-    JUnit3,
-    JUnit4,
-    Jupiter,
-    TestNg,
-}
-
-/// A class as far as it matters here.
-struct Outline {
-    name: ClassName,
-    super_name: Option<ClassName>,
-    interfaces: Vec<ClassName>,
-    annotations: Vec<Annotation>,
-    fields: Vec<Field>,
-    methods: Vec<Method>,
-}
-
-impl Outline {
-    fn is_nested_test(&self) -> bool {
-        let mut classes = self.annotations.iter().map(|a| a.class.as_str());
-        classes.any(|class| class == JUPITER_NESTED)
-    }
-
-    /// Whether each object of it belongs to one of another class.
-    fn is_inner_of(&self, outer: &ClassName) -> bool {
-        let of_outer = format!("(L{outer};");
-        let constructors = || self.methods.iter().filter(|m| m.key.is_constructor());
-        constructors().count() > 0
-            && constructors().all(|method| method.key.descriptor.starts_with(&of_outer))
-    }
-}
-
-struct Field {
-    is_static: bool,
-    is_final: bool,
-    descriptor: String,
-    annotations: Vec<Annotation>,
-}
-
-struct Method {
-    key: MethodKey,
-    member: Member,
-    annotations: Vec<Annotation>,
-    references: MethodReferences,
-}
-
-impl Method {
-    fn is_test(&self, junit3: bool) -> bool {
-        known::is_test(&self.member, &self.key, &self.annotations, junit3)
-    }
-
-    /// Whether it can override or be overridden.
-    fn is_virtual(&self) -> bool {
-        !self.member.is_static() && !self.member.is_private() && !self.key.name.starts_with('<')
-    }
-
-    fn is_annotated(&self, names: &[&str]) -> bool {
-        let mut classes = self.annotations.iter().map(|a| a.class.as_str());
-        classes.any(|class| names.contains(&class))
-    }
-}
-
-impl Surroundings {
-    fn of(snapshot: &Snapshot, request: &TaskRequest, command: &str) -> Self {
-        let mut nested: BTreeMap<ClassName, Vec<ClassName>> = BTreeMap::new();
-        for class in snapshot.classes() {
-            let name = class.name();
-            if name.as_str().contains('$') {
-                nested
-                    .entry(name.outermost())
-                    .or_default()
-                    .push(name.clone());
-            }
-        }
-        Self {
-            nested,
-            jupiter_settings: jupiter_is_told(&HOW_METHODS_RUN, snapshot, request, command),
-            jupiter_class_order: jupiter_is_told(&[CLASS_ORDER], snapshot, request, command),
-        }
-    }
 }
 
 impl<'a> TestClasses<'a> {
@@ -253,41 +160,9 @@ impl<'a> TestClasses<'a> {
     }
 
     fn outline(&self, class: &ClassName) -> Result<Outline, String> {
-        let unreadable = || UNREADABLE.to_owned();
-        let bytes = self.snapshot.class_bytes(class).map_err(|_| unreadable())?;
-        let read = || -> Result<Outline, ReadError> {
-            let file = ClassFile::read(&bytes)?;
-            let mut fields = Vec::new();
-            for field in file.fields() {
-                fields.push(Field {
-                    is_static: field.is_static(),
-                    is_final: field.access & access::FINAL != 0,
-                    descriptor: file
-                        .pool
-                        .text(field.descriptor, field.offset + 4)?
-                        .into_owned(),
-                    annotations: known::of_member(&file, field)?,
-                });
-            }
-            let mut methods = Vec::new();
-            for method in file.methods() {
-                methods.push(Method {
-                    key: file.method_key(method)?,
-                    member: method.clone(),
-                    annotations: known::of_member(&file, method)?,
-                    references: method_references(&file, method)?,
-                });
-            }
-            Ok(Outline {
-                name: file.name(),
-                super_name: file.super_name(),
-                interfaces: file.interface_names()?,
-                annotations: known::of_class(&file)?,
-                fields,
-                methods,
-            })
-        };
-        read().map_err(|_| unreadable())
+        let bytes = self.snapshot.class_bytes(class).ok();
+        let outline = bytes.and_then(|bytes| Outline::read(&bytes).ok());
+        outline.ok_or_else(|| UNREADABLE.to_owned())
     }
 
     fn check_annotations(&self, outline: &Outline) -> Result<(), String> {
@@ -355,189 +230,6 @@ impl<'a> TestClasses<'a> {
     }
 }
 
-/// The class that another one is nested in, by its name.
-fn enclosing(class: &ClassName) -> Option<ClassName> {
-    let (outer, _) = class.as_str().rsplit_once('$')?;
-    Some(outer.into())
-}
-
-fn is_foreign(class: &ClassName) -> bool {
-    let name = class.as_str();
-    name == TEST_CASE
-        || ["java/", "jdk/", "kotlin/"]
-            .iter()
-            .any(|p| name.starts_with(p))
-}
-
-/// Which framework runs a class.
-fn framework(parts: &[Vec<Outline>]) -> Result<Framework, String> {
-    let outlines = || parts.iter().flatten();
-    let mut annotations = outlines().flat_map(|outline| &outline.annotations);
-    if annotations.any(|a| a.class.as_str() == "org/testng/annotations/Test") {
-        return Err("all of its public methods are tests".into());
-    }
-    let top = parts.first().and_then(|chain| chain.last());
-    if top
-        .and_then(|top| top.super_name.as_ref())
-        .is_some_and(|n| n.as_str() == TEST_CASE)
-    {
-        return Ok(Framework::JUnit3);
-    }
-    let has = |name: &str| {
-        let mut methods = outlines().flat_map(|outline| &outline.methods);
-        methods.any(|method| method.is_annotated(&[name]))
-    };
-    let found = [
-        (has("org/junit/Test"), Framework::JUnit4),
-        (has("org/junit/jupiter/api/Test"), Framework::Jupiter),
-        (has("org/testng/annotations/Test"), Framework::TestNg),
-    ];
-    let mut found = found
-        .into_iter()
-        .filter(|(has, _)| *has)
-        .map(|(_, framework)| framework);
-    match (found.next(), found.next()) {
-        (Some(framework), None) => Ok(framework),
-        (Some(_), Some(_)) => Err(FRAMEWORKS.into()),
-        (None, _) => {
-            // A class whose tests are all of a special kind has a better reason.
-            let mut methods = outlines().flat_map(|outline| &outline.methods);
-            methods.try_for_each(|m| m.annotations.iter().try_for_each(check_annotation))?;
-            outlines()
-                .flat_map(|o| &o.annotations)
-                .try_for_each(check_annotation)?;
-            Err(UNKNOWN.into())
-        }
-    }
-}
-
-/// Nested classes have tests only as JUnit 5 has them: each object within one of
-/// the class around it, which has tests itself or holds others that have.
-fn check_nested(
-    parts: &[Vec<Outline>],
-    nested: &[Outline],
-    framework: Framework,
-) -> Result<(), String> {
-    let holders: BTreeSet<&ClassName> = parts.iter().map(|chain| &chain[0].name).collect();
-    for outline in nested {
-        let is_part = framework == Framework::Jupiter
-            && outline.is_nested_test()
-            && enclosing(&outline.name)
-                .is_some_and(|outer| holders.contains(&outer) && outline.is_inner_of(&outer));
-        let methods = outline
-            .methods
-            .iter()
-            .flat_map(|method| &method.annotations);
-        let mut all = outline.annotations.iter().chain(methods);
-        let is_test_case = outline
-            .super_name
-            .as_ref()
-            .is_some_and(|n| n.as_str() == TEST_CASE);
-        if !is_part && (is_test_case || all.any(|annotation| is_of_framework(&annotation.class))) {
-            return Err(NESTED.into());
-        }
-    }
-    Ok(())
-}
-
-/// What the code of a test class does to its own tests.
-fn check_code(parts: &[Vec<Outline>], nested: &[Outline], junit3: bool) -> Result<(), String> {
-    const LOOKS: [&str; 5] = [
-        "getMethod",
-        "getMethods",
-        "getDeclaredMethod",
-        "getDeclaredMethods",
-        "getEnclosingMethod",
-    ];
-    const ONCE: [&str; 6] = [
-        "org/junit/BeforeClass",
-        "org/junit/AfterClass",
-        "org/junit/jupiter/api/BeforeAll",
-        "org/junit/jupiter/api/AfterAll",
-        "org/testng/annotations/BeforeClass",
-        "org/testng/annotations/AfterClass",
-    ];
-    let outlines = || parts.iter().flatten().chain(nested);
-    let own: BTreeSet<&ClassName> = outlines().map(|o| &o.name).collect();
-    let methods = || outlines().flat_map(|outline| &outline.methods);
-    let tests: BTreeSet<&MethodKey> = methods()
-        .filter(|method| method.is_test(junit3))
-        .map(|method| &method.key)
-        .collect();
-    for method in methods() {
-        let once = &*method.key.name == "<clinit>" || method.is_annotated(&ONCE);
-        let references = &method.references;
-        if !once
-            && references
-                .static_writes()
-                .any(|write| own.contains(&write.owner))
-        {
-            return Err(STATIC.into());
-        }
-        for member in &references.members {
-            if member.kind.is_field() {
-                continue;
-            }
-            if own.contains(&member.owner) && tests.contains(&member.member) {
-                return Err(CALLS.into());
-            }
-            if member.owner.as_str() == "java/lang/Class" && LOOKS.contains(&&*member.member.name) {
-                return Err(REFLECTION.into());
-            }
-        }
-    }
-    Ok(())
-}
-
-fn check_junit3(chain: &[Outline]) -> Result<(), String> {
-    const RUNNING: [&str; 7] = [
-        "run",
-        "runBare",
-        "runTest",
-        "createResult",
-        "getName",
-        "setName",
-        "countTestCases",
-    ];
-    for method in chain.iter().flat_map(|outline| &outline.methods) {
-        if &*method.key.name == "suite" && method.member.is_static() {
-            return Err(SUITE.into());
-        }
-        if RUNNING.contains(&&*method.key.name) && method.is_virtual() {
-            return Err(RUNNER.into());
-        }
-    }
-    Ok(())
-}
-
-/// TestNG makes one instance of a class for all of its methods.
-fn check_testng(chain: &[Outline]) -> Result<(), String> {
-    for outline in chain {
-        let shared =
-            |field: &Field| !field.is_static && (!field.is_final || may_change(&field.descriptor));
-        if outline.fields.iter().any(shared) {
-            return Err(INSTANCE.into());
-        }
-        for method in &outline.methods {
-            if method.is_test(false) && !method.key.descriptor.starts_with("()") {
-                return Err(PARAMETERS.into());
-            }
-        }
-    }
-    Ok(())
-}
-
-fn check_overrides(chain: &[Outline], junit3: bool) -> Result<(), String> {
-    let mut known: BTreeMap<&MethodKey, bool> = BTreeMap::new();
-    for method in chain.iter().flat_map(|outline| &outline.methods) {
-        let is_test = method.is_test(junit3);
-        if method.is_virtual() && *known.entry(&method.key).or_insert(is_test) != is_test {
-            return Err(OVERRIDES.into());
-        }
-    }
-    Ok(())
-}
-
 fn tests(
     class: &ClassName,
     parts: &[Vec<Outline>],
@@ -576,43 +268,4 @@ fn is_off(method: &Method) -> bool {
         .annotations
         .iter()
         .any(|annotation| annotation.value("enabled") == Some(&AnnotationValue::Boolean(false)))
-}
-
-/// Settings of JUnit 5 that change how the methods of a class run.
-const HOW_METHODS_RUN: [&str; 3] = [
-    "testinstance.lifecycle",
-    "testmethod.order",
-    "extensions.autodetection",
-];
-const CLASS_ORDER: &str = "testclass.order";
-
-/// Whether somebody makes such a setting.
-fn jupiter_is_told(
-    keys: &[&str],
-    snapshot: &Snapshot,
-    request: &TaskRequest,
-    command: &str,
-) -> bool {
-    const FILE: &str = "junit-platform.properties";
-    let tells = |text: &str| keys.iter().any(|key| text.contains(key));
-    let properties = request.system_properties.iter();
-    let settings = request.settings.iter();
-    if tells(command)
-        || request.jvm_args.iter().any(|arg| tells(arg))
-        || properties
-            .chain(settings)
-            .any(|(name, value)| tells(name) || tells(value))
-    {
-        return true;
-    }
-    if snapshot.resource(FILE) == Fingerprint::ABSENT {
-        return false;
-    }
-    let texts: Vec<String> = snapshot
-        .entries()
-        .map(|entry: &Path| entry.join(FILE))
-        .filter_map(|path| fs::read_to_string(path).ok())
-        .collect();
-    // Within a jar it is not looked for.
-    texts.is_empty() || texts.iter().any(|text| tells(text))
 }
