@@ -1,151 +1,24 @@
 //! `fewest mvn`, `fewest exec` and `fewest shadow`: a build with fewer tests.
 
+mod options;
+mod telling;
+
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use fewest_model::TestId;
-use fewest_order::{Budget, ParseAlgorithmError, Shard};
-use fewest_run::{
-    Coarsening, LastRun, Launch, LaunchOptions, Launched, Merged, Notice, OrderBy, Overview,
-    Project, Target, cache_folder,
-};
-use fewest_select::{Entity, Technique};
-use fewest_store::ReadError;
-use serde_json::json;
+use fewest_run::{LastRun, Launch, LaunchOptions, Launched, Merged, Project, Target, cache_folder};
 
+use self::options::{BuildOptions, Collect};
+pub(crate) use self::options::{OrderOptions, order_by};
 use crate::screen::Screen;
-use crate::summary::{self, Shadow};
-
-/// Options that every way to run tests has.
-#[derive(Args, Clone, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
-pub(crate) struct BuildOptions {
-    /// How to tell which tests can be affected: all, file, hybrid,
-    /// hybrid-lookup, hybrid-block, static or static-full [default: what
-    /// `fewest.toml` says, or else hybrid].
-    #[arg(long, value_name = "NAME")]
-    technique: Option<Technique>,
-    /// With static-full: go by what differs from a revision of git, committed
-    /// or not, instead of by records.
-    #[arg(long, value_name = "REV")]
-    since: Option<String>,
-    /// What is left out or run as one: class or method [default: what
-    /// `fewest.toml` says, or else class].
-    #[arg(long, value_name = "NAME")]
-    entity: Option<Entity>,
-    /// Changes of methods that count as a change of the whole class, as
-    /// `CIM,AIM`: A, D or C (added, deleted, changed) and SI, I, SM or IM
-    /// (static initializer, constructor, static method, instance method).
-    #[arg(long, value_name = "TYPES")]
-    coarsen: Option<Coarsening>,
-    #[command(flatten)]
-    order: OrderOptions,
-    /// Run only so much, the best first: a time as `90s` or `5m`, a share of
-    /// the run time as `25%`, or a number as `50-tests`. The rest stays due.
-    #[arg(long, value_name = "BUDGET")]
-    budget: Option<Budget>,
-    /// Run only one of several parts, as `3/8`. Parts of the same tests with
-    /// the same records are disjoint, and together they are complete.
-    #[arg(long, value_name = "I/N")]
-    shard: Option<Shard>,
-    /// When to learn what tests use [default: now].
-    #[arg(long, value_name = "WHEN", value_enum)]
-    collect: Option<Collect>,
-    /// Learn later, in the background: the result is shown, fewest ends, and a
-    /// second run goes on by itself. A run that is started meanwhile ends it.
-    #[arg(long)]
-    background: bool,
-    /// This is the run in the background.
-    #[arg(long, hide = true)]
-    in_background: bool,
-    /// Write what happened with each test to a file, as JSON.
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
-    /// Say nothing unless something is wrong.
-    // No short forms: `-q` and `-v` are Maven's.
-    #[arg(long, conflicts_with = "verbose")]
-    quiet: bool,
-    /// Say of each test why it ran.
-    #[arg(long)]
-    verbose: bool,
-}
-
-impl BuildOptions {
-    fn collect(&self) -> Collect {
-        let default = if self.background {
-            Collect::Later
-        } else {
-            Collect::Now
-        };
-        self.collect.unwrap_or(default)
-    }
-
-    /// The options that decide which tests run and how they are judged, as
-    /// words for another process: a second run must not do more than the first.
-    fn that_select(&self) -> Vec<String> {
-        let order = &self.order;
-        let named = [
-            ("--technique", self.technique.map(|it| it.to_string())),
-            ("--since", self.since.clone()),
-            ("--entity", self.entity.map(|it| it.name().to_owned())),
-            ("--coarsen", self.coarsen.as_ref().map(ToString::to_string)),
-            ("--order", order.order.map(|it| it.to_string())),
-            ("--seed", order.seed.map(|it| it.to_string())),
-            ("--budget", self.budget.map(|it| it.to_string())),
-            ("--shard", self.shard.map(|it| it.to_string())),
-        ];
-        let named = named.into_iter().filter_map(|(name, value)| {
-            let value = value?;
-            Some(format!("{name}={value}"))
-        });
-        let flag = order
-            .order_all_first
-            .then(|| "--order-all-first".to_owned());
-        named.chain(flag).collect()
-    }
-}
-
-/// In which order tests run.
-#[derive(Args, Clone, Debug, Default)]
-pub(crate) struct OrderOptions {
-    /// In which order tests run: smart, nearest, history, quick, fast-pw,
-    /// fast-one, fast-log, fast-sqrt, fast-all, random, none for the build's
-    /// own, or auto for smart where tests are left out and the build's own where
-    /// all run [default: what `fewest.toml` says, or else auto].
-    #[arg(long, value_name = "NAME", value_parser = order_by)]
-    pub(crate) order: Option<OrderBy>,
-    /// Decides between tests that are equally good to run next.
-    #[arg(long, value_name = "NUMBER")]
-    pub(crate) seed: Option<u64>,
-    /// Put all tests in order and then drop those that do not run, instead of
-    /// ordering only those that do.
-    #[arg(long)]
-    pub(crate) order_all_first: bool,
-}
-
-pub(crate) fn order_by(text: &str) -> Result<OrderBy, String> {
-    text.parse()
-        .map_err(|error: ParseAlgorithmError| format!("{error}, none, auto"))
-}
-
-/// When to learn what tests use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Collect {
-    /// While they run.
-    #[default]
-    Now,
-    /// In a second run of the same build, after the result has been shown.
-    Later,
-    /// Not at all: the next run knows no more than this one.
-    Off,
-}
 
 /// Run Maven, and leave out the tests that cannot be affected.
 ///
@@ -345,24 +218,6 @@ impl<'a> Build<'a> {
         Ok(exit_code(&launched))
     }
 
-    /// The first line. False if the store cannot be read.
-    fn say_header(&self, launch: &Launch) -> bool {
-        let empty = Overview::default();
-        let overview = match &launch.overview {
-            Ok(overview) => overview,
-            Err(ReadError::Missing { .. }) => &empty,
-            Err(error) => {
-                let technique = launch.technique();
-                let text = format!("{technique}, but everything runs: {error}");
-                self.screen.warn(&text);
-                return false;
-            }
-        };
-        let header = summary::header(launch.technique(), overview, launch.collects());
-        self.screen.say(&header);
-        true
-    }
-
     fn launch_options(&self) -> LaunchOptions {
         LaunchOptions {
             technique: self.options.technique,
@@ -474,144 +329,6 @@ impl<'a> Build<'a> {
             .spawn()
             .context("failed to start the second run")?;
         Ok(child.id())
-    }
-
-    fn tell_collected(&self, launched: &Launched, log: &Path) {
-        self.tell_merge_error(launched);
-        if let Ok(merged) = &launched.merged {
-            let recorded = merged.tests.iter().filter(|test| test.recorded).count();
-            self.screen.say(&format!("{recorded} recorded"));
-        }
-        if launched.status.success() {
-            let _ = fs::remove_file(log);
-        } else {
-            self.screen.warn(&format!(
-                "the second run ended with {}; its output is in `{}`",
-                launched.status,
-                log.display()
-            ));
-        }
-    }
-
-    /// Tells what a build came to. What was told before it started is not
-    /// told again.
-    fn tell(&self, launched: &Launched, readable: bool) {
-        if launched.interrupted_by.is_some() {
-            self.screen
-                .warn("interrupted; what had come to its end is kept");
-        }
-        self.tell_merge_error(launched);
-        let Ok(merged) = &launched.merged else { return };
-        for line in merged.lines.iter().filter(|_| readable) {
-            self.screen.warn(line.trim_start_matches("fewest: "));
-        }
-        for warning in &merged.warnings {
-            self.screen.warn(warning);
-        }
-        match &merged.notice {
-            None | Some(Notice::Created) => {}
-            Some(notice) => self.screen.warn(&notice.to_string()),
-        }
-        self.tell_details(merged);
-        if let Some(line) = summary::whole(merged) {
-            self.screen.say(&line);
-        }
-        if let Some(line) = summary::doubtful(merged) {
-            self.screen.say(&line);
-        }
-        if merged.tests.is_empty() {
-            if let Some(line) = self.without_tests() {
-                self.screen.say(line);
-            }
-            return;
-        }
-        if self.shadow {
-            match summary::shadow(merged) {
-                Shadow::Agrees(text) => self.screen.say(&text),
-                Shadow::Fails(text) => self.screen.alarm(&text),
-            }
-        } else {
-            self.screen.say(&summary::closing(merged));
-            if let Some(line) = summary::left_out(merged) {
-                self.screen.warn(&line);
-            }
-        }
-        // What was cut short has not failed.
-        if let Some(line) = summary::first_failure(merged)
-            && launched.interrupted_by.is_none()
-        {
-            self.screen.say(&line);
-        }
-        if merged.order.followed == Some(false) {
-            self.screen.say(summary::OWN_ORDER);
-        }
-    }
-
-    fn tell_details(&self, merged: &Merged) {
-        for test in &merged.tests {
-            let name = &test.test;
-            match test.verdict {
-                "run" => {
-                    let mut reasons = test.reasons.clone();
-                    reasons.extend(test.methods.as_ref().and_then(summary::in_part));
-                    let reasons = reasons.join(", ");
-                    self.screen.detail(&format!("{name} ran: {reasons}"));
-                }
-                "left-out" => {
-                    let reasons = test.reasons.join(", ");
-                    self.screen
-                        .detail(&format!("{name} left out, still due: {reasons}"));
-                }
-                _ => self.screen.detail(&format!("{name} left out")),
-            }
-            for doubt in summary::doubts(test) {
-                self.screen
-                    .detail(&format!("{name} proved nothing: {doubt}"));
-            }
-        }
-    }
-
-    fn tell_merge_error(&self, launched: &Launched) {
-        if let Err(error) = &launched.merged {
-            let mut text = format!("nothing was learned from this run: {error}");
-            let mut source = std::error::Error::source(error);
-            while let Some(cause) = source {
-                text = format!("{text}: {cause}");
-                source = cause.source();
-            }
-            self.screen.warn(&text);
-        }
-    }
-
-    fn without_tests(&self) -> Option<&'static str> {
-        match (&self.target, self.options.collect()) {
-            (Target::Command(_), Collect::Now) => Some(
-                "no test JVM was seen, so nothing was left out and nothing learned; \
-                 `fewest doctor` tells whether the agent loads",
-            ),
-            (Target::Command(_), Collect::Off) => {
-                Some("nothing was watched, so nothing was learned")
-            }
-            (Target::Command(_), Collect::Later) => None,
-            (Target::Maven(_), _) => Some("no tests ran"),
-        }
-    }
-
-    fn write_report(&self, path: &Path, merged: &Merged, launched: &Launched) -> Result<()> {
-        let report = json!({
-            "format": 1,
-            "technique": merged.technique.name(),
-            "entity": merged.entity.name(),
-            "shadow": self.shadow,
-            "interrupted": launched.interrupted_by.is_some(),
-            "order": merged.order,
-            "analysisMillis": merged.analysis_millis,
-            "tests": merged.tests,
-            "whole": summary::whole_by_reason(merged),
-            "warnings": merged.warnings,
-        });
-        fs::write(path, serde_json::to_vec_pretty(&report)?)
-            .with_context(|| format!("failed to write the report `{}`", path.display()))
     }
 }
 
