@@ -382,7 +382,7 @@ impl<'a, C: Classes> Expansion<'a, C> {
                 self.execute(class, method);
             }
         }
-        if let Some(initializer) = run.initializers.get(class) {
+        if let Some(initializer) = run.initializer(class, self.classes) {
             self.execute(class, &MethodKey::static_initializer());
             self.add_numbers(&initializer.used);
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fewest_model::{ClassName, MethodKey, Outcome};
 use fewest_trace::{ClassEntry, Event, Jvm, Thing, Trace, Uses};
 
-use crate::uses::StaticField;
+use crate::uses::{Classes, StaticField};
 
 /// The trace of a JVM, sorted by test.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub struct JvmRun {
     /// What was used while no test was running any more, as by the JVM's
     /// shutdown hooks.
     pub(crate) closing: Numbers,
-    pub(crate) initializers: BTreeMap<ClassName, Initializer>,
+    initializers: BTreeMap<ClassName, Initializer>,
     classes: Vec<ClassEntry>,
     by_name: HashMap<ClassName, Vec<usize>>,
     things: HashMap<u32, Thing>,
@@ -177,6 +177,10 @@ impl Numbers {
         self.probes.append(&mut others.probes);
         self.things.append(&mut others.things);
     }
+}
+
+fn is_launchers_own(class: &ClassName, classes: &impl Classes) -> bool {
+    class.is_of_launcher() && classes.facts(class).is_none()
 }
 
 /// A place in code that has a probe.
@@ -402,6 +406,31 @@ impl JvmRun {
                     block,
                 })
             })
+    }
+
+    /// The static initializers that ran, those of the launcher left out.
+    ///
+    /// The uses of an initializer are those of all threads while it ran. A
+    /// launcher has threads beside those of tests, so that what its initializers
+    /// would bring to all tests is what a test happened to do at that time.
+    /// Which launcher it is belongs to the environment. One that lies on the
+    /// class path is under test itself.
+    pub(crate) fn initializers<'a>(
+        &'a self,
+        classes: &'a impl Classes,
+    ) -> impl Iterator<Item = (&'a ClassName, &'a Initializer)> {
+        let all = self.initializers.iter();
+        all.filter(|(class, _)| !is_launchers_own(class, classes))
+    }
+
+    /// The static initializer of a class, if it ran and counts.
+    pub(crate) fn initializer(
+        &self,
+        class: &ClassName,
+        classes: &impl Classes,
+    ) -> Option<&Initializer> {
+        let initializer = self.initializers.get(class)?;
+        (!is_launchers_own(class, classes)).then_some(initializer)
     }
 
     /// The class and method of a probe.

@@ -123,7 +123,7 @@ struct Found {
 impl Initializers {
     pub(crate) fn new(run: &JvmRun, classes: &impl Classes) -> Self {
         let own = MethodKey::static_initializer();
-        let found = run.initializers.iter().map(|(class, initializer)| {
+        let found = run.initializers(classes).map(|(class, initializer)| {
             let called = initializer.used.probes.iter();
             let called = called.filter_map(|&probe| run.method(probe));
             let state = LeftState::of(called.chain([(class, &own)]), classes);

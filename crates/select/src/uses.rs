@@ -264,6 +264,8 @@ mod tests {
 
     const CODE: u32 = 1;
 
+    const LAUNCHER_UNDER_TEST: &str = "org/apache/maven/surefire/UnderTest";
+
     fn method(name: &str) -> MethodKey {
         MethodKey::new(name, "()V")
     }
@@ -338,6 +340,7 @@ mod tests {
                 ("Base$Inner", with_annotation("org/junit/Test")),
                 ("Suite", suite),
                 ("BTest", test),
+                (LAUNCHER_UNDER_TEST, ClassFacts::default()),
             ];
             Self(known.map(|(name, facts)| (name, Arc::new(facts))).into())
         }
@@ -522,5 +525,30 @@ mod tests {
         assert_eq!(users_of_other(after), ["ATest", "BTest"]);
         let finds = fill().into_iter().chain(window(1, "BTest", &[FIND]));
         assert_eq!(users_of_other(finds), ["ATest", "BTest"]);
+    }
+
+    #[test]
+    fn what_happened_while_a_launcher_was_initialized_counts_for_those_who_did_it() {
+        const LAUNCHER: u32 = 20;
+        let initialized_in_a_test = |launcher: &str| {
+            let initialized = Event::Initialized {
+                class: 3,
+                uses: Uses {
+                    probes: vec![OTHER],
+                    things: Vec::new(),
+                },
+            };
+            let classes = [class(3, launcher, LAUNCHER, vec![method("start")])];
+            let events = classes.into_iter().chain([initialized]);
+            events
+                .chain(window(0, "ATest", &[LAUNCHER, OTHER]))
+                .chain(window(1, "BTest", &[LAUNCHER]))
+        };
+        let surefire = initialized_in_a_test("org/apache/maven/surefire/booter/Ping");
+        assert_eq!(users_of_other(surefire), ["ATest"]);
+        let library = initialized_in_a_test("org/apache/maven/Library");
+        assert_eq!(users_of_other(library), ["ATest", "BTest"]);
+        let under_test = initialized_in_a_test(LAUNCHER_UNDER_TEST);
+        assert_eq!(users_of_other(under_test), ["ATest", "BTest"]);
     }
 }
