@@ -139,6 +139,11 @@ mod jvm {
         assert!(names(&lines[3]["full"]["failed"]).is_empty());
         assert_eq!(lines[2]["subject"], "return a");
         assert_eq!(result["totals"][0]["revisions"], 2);
+        let faults = &result["faults"][0];
+        assert_eq!(faults["technique"], "hybrid");
+        assert!(faults["found"].as_u64() > Some(0), "{faults}");
+        assert!(faults["planted"].as_u64() >= faults["found"].as_u64());
+        assert_eq!(faults["missed"], serde_json::json!([]));
 
         every_killer_was_selected(&project.path("work/mutants.jsonl"));
         another_technique_is_judged_by_the_same_faults(&project);

@@ -1,6 +1,6 @@
 //! `fewest replay`: what fewest would have saved over a project's history.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
     };
     if args.show {
         let lines = results::read(&work.join(Replay::RESULTS))?;
-        return print(&lines, args.format);
+        return print(&lines, &planted(&work, &lines)?, args.format);
     }
     let settings = Settings {
         range: match &args.range {
@@ -183,18 +183,38 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
     progress
         .0
         .say(&format!("results are in `{}`", work.display()));
-    print(&lines, args.format)
+    print(&lines, &planted(&work, &lines)?, args.format)
 }
 
-fn print(lines: &[Line], format: Format) -> Result<ExitCode> {
+/// What came of the faults that were planted in these revisions, if any were.
+fn planted(work: &Path, lines: &[Line]) -> Result<Vec<mutants::Line>> {
+    let path = work.join(Replay::MUTANTS);
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let is_meant = |revision: &str| lines.iter().any(|line| line.revision() == revision);
+    let mut planted = mutants::read(&path)?;
+    // Mutants stand behind the suite that they belong to.
+    let mut meant = false;
+    planted.retain(|line| {
+        if let mutants::Line::Suite { revision, .. } = line {
+            meant = revision.as_deref().is_none_or(is_meant);
+        }
+        meant
+    });
+    Ok(planted)
+}
+
+fn print(lines: &[Line], planted: &[mutants::Line], format: Format) -> Result<ExitCode> {
     match format {
-        Format::Md => output::print(&tables::markdown(lines))?,
+        Format::Md => output::print(&tables::markdown(lines, planted))?,
         Format::Csv => output::print(&tables::csv(lines))?,
         Format::Json => output::print_json(&json!({
             "format": 1,
             "totals": tables::totals(lines),
             "changeTypes": tables::change_types(lines),
             "orders": tables::orders(lines),
+            "faults": tables::faults(planted),
             "lines": lines,
         }))?,
     }
@@ -228,7 +248,7 @@ fn coarsenings(texts: &[String]) -> Result<Vec<Coarsening>> {
 }
 
 /// One folder for each project.
-fn default_work(directory: &std::path::Path) -> PathBuf {
+fn default_work(directory: &Path) -> PathBuf {
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
     let path = Fingerprint::of(directory.as_os_str().as_encoded_bytes()).to_string();
     cache_folder()

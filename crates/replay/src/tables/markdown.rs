@@ -5,12 +5,17 @@ use std::fmt::Write as _;
 use fewest_order::statistics::Magnitude;
 
 use super::totals::modes;
-use super::{ChangeTypeRow, OrderRow, Total, change_types, orders, short, totals};
+use super::{
+    ChangeTypeRow, FaultRow, OrderRow, Total, change_types, faults, orders, short, totals,
+};
+use crate::mutants;
 use crate::results::{Line, Revision};
 
-pub fn markdown(lines: &[Line]) -> String {
+/// What was measured, and what came of the faults that were planted.
+pub fn markdown(lines: &[Line], planted: &[mutants::Line]) -> String {
     let totals = totals(lines);
     let mut text = summary(lines, &totals);
+    faults_table(&faults(planted), &mut text);
     totals_table(&totals, &mut text);
     times_table(&totals, &mut text);
     change_types_table(&change_types(lines), &mut text);
@@ -44,7 +49,44 @@ fn summary(lines: &[Line], totals: &[Total]) -> String {
     text
 }
 
+/// Faults are what a selection is tried by, so what it misses comes first.
+fn faults_table(rows: &[FaultRow], text: &mut String) {
+    let Some(first) = rows.first() else { return };
+    let _ = writeln!(
+        text,
+        "**{} faults planted; tests find {}.**\n",
+        first.planted, first.found
+    );
+    for row in rows.iter().filter(|row| !row.missed.is_empty()) {
+        let _ = writeln!(text, "**{} would have missed:**\n", row.technique);
+        for missed in &row.missed {
+            let at = missed
+                .revision
+                .as_deref()
+                .map_or(String::new(), |revision| format!(" at {}", short(revision)));
+            let _ = writeln!(text, "- `{}`{at}: {}", missed.test, missed.fault);
+        }
+        text.push('\n');
+    }
+    text.push_str("| technique | faults found | selected, mean | missed |\n|---|---|---|---|\n");
+    for faults in rows {
+        let cells = [
+            faults.technique.clone(),
+            faults.found.to_string(),
+            percent(faults.selected_mean),
+            faults.missed.len().to_string(),
+        ];
+        row(text, &cells);
+    }
+    text.push_str(
+        "\nSelected: test classes that would have run, of all, for a fault that a test finds.\n\n",
+    );
+}
+
 fn totals_table(totals: &[Total], text: &mut String) {
+    if totals.is_empty() {
+        return;
+    }
     text.push_str(
         "| technique | revisions | selected, mean | median | their time, mean | median | AEC, mean | median | AE, mean | median | p | A | failures found | missed |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
@@ -209,14 +251,20 @@ fn seconds(millis: Option<f64>) -> String {
 mod tests {
     use super::*;
     use crate::tables::examples::{lines, study};
+    use crate::tables::faults::examples::planted;
 
     #[test]
     fn the_page_tells_means_medians_and_what_was_missed() {
-        insta::assert_snapshot!(markdown(&lines()));
+        insta::assert_snapshot!(markdown(&lines(), &[]));
     }
 
     #[test]
     fn the_page_of_a_study_tells_types_of_changes_and_orders() {
-        insta::assert_snapshot!(markdown(&study()));
+        insta::assert_snapshot!(markdown(&study(), &[]));
+    }
+
+    #[test]
+    fn the_page_of_planted_faults_tells_by_name_what_was_missed() {
+        insta::assert_snapshot!(markdown(&[], &planted()));
     }
 }

@@ -2,6 +2,7 @@
 
 mod change_types;
 mod csv;
+mod faults;
 mod markdown;
 mod orders;
 mod totals;
@@ -10,6 +11,7 @@ use crate::results::{Line, Revision, Selection};
 
 pub use change_types::{ChangeTypeRow, change_types};
 pub use csv::csv;
+pub use faults::{FaultRow, MissedFault, faults};
 pub use markdown::markdown;
 pub use orders::{OrderRow, orders};
 pub use totals::{Total, totals};
