@@ -91,9 +91,7 @@ impl SettingReads {
     /// Most classes have none, which the constant pool tells.
     pub(crate) fn of(class: &ClassFile<'_>) -> Self {
         let mut reads = Self::default();
-        // Launchers look at all settings, some of which differ in each run, and
-        // hand on what tests get.
-        if class.name().is_of_launcher() {
+        if is_launcher(class.raw_name()) {
             return reads;
         }
         for (index, constant) in class.pool.iter() {
@@ -147,6 +145,18 @@ impl SettingReads {
         let found = self.calls.iter().find(|(index, _)| *index == constant);
         found.map(|(_, read)| *read)
     }
+}
+
+/// Whether a class starts tests for a build tool. Such programs look at all
+/// settings, some of which differ in each run, and hand on what tests get.
+fn is_launcher(class: &[u8]) -> bool {
+    const PREFIXES: [&[u8]; 4] = [
+        b"org/apache/maven/surefire/",
+        b"org/gradle/",
+        b"worker/org/gradle/",
+        b"com/intellij/rt/",
+    ];
+    PREFIXES.iter().any(|prefix| class.starts_with(prefix))
 }
 
 /// Whether a property is set by the JDK from what it is and where it runs.

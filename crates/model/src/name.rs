@@ -35,20 +35,6 @@ impl ClassName {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
-    /// Whether it is of a program that starts tests for a build tool, by its
-    /// name. The tests of such a program have classes of that name too.
-    pub fn is_of_launcher(&self) -> bool {
-        const PACKAGES: [&str; 5] = [
-            "org/apache/maven/surefire/",
-            "org/apache/maven/plugin/surefire/",
-            "org/gradle/",
-            "worker/org/gradle/",
-            "com/intellij/rt/",
-        ];
-        let starts_with = |package: &&str| self.as_str().starts_with(*package);
-        PACKAGES.iter().any(starts_with)
-    }
-
     /// The class that the source nests this one in, or the class itself.
     ///
     /// Goes by the name alone. A `$` at the start of a name is part of it, as

@@ -179,8 +179,10 @@ impl Numbers {
     }
 }
 
-fn is_launchers_own(class: &ClassName, classes: &impl Classes) -> bool {
-    class.is_of_launcher() && classes.facts(class).is_none()
+/// Whether a class is Surefire's, and not one that the project has: Surefire's
+/// own tests have classes of such names on their class path.
+fn is_surefires_own(class: &ClassName, classes: &impl Classes) -> bool {
+    class.as_str().starts_with("org/apache/maven/surefire/") && classes.facts(class).is_none()
 }
 
 /// A place in code that has a probe.
@@ -408,19 +410,18 @@ impl JvmRun {
             })
     }
 
-    /// The static initializers that ran, those of the launcher left out.
+    /// The static initializers that ran, Surefire's own left out.
     ///
-    /// The uses of an initializer are those of all threads while it ran. A
-    /// launcher has threads beside those of tests, so that what its initializers
-    /// would bring to all tests is what a test happened to do at that time.
-    /// Which launcher it is belongs to the environment. One that lies on the
-    /// class path is under test itself.
+    /// The uses of an initializer are those of all threads while it ran. Surefire
+    /// has threads beside those of tests, so that what its initializers would
+    /// bring to all tests is what a test happened to do at that time. What they
+    /// use themselves counts for whatever is open then, as all uses do.
     pub(crate) fn initializers<'a>(
         &'a self,
         classes: &'a impl Classes,
     ) -> impl Iterator<Item = (&'a ClassName, &'a Initializer)> {
         let all = self.initializers.iter();
-        all.filter(|(class, _)| !is_launchers_own(class, classes))
+        all.filter(|(class, _)| !is_surefires_own(class, classes))
     }
 
     /// The static initializer of a class, if it ran and counts.
@@ -430,7 +431,7 @@ impl JvmRun {
         classes: &impl Classes,
     ) -> Option<&Initializer> {
         let initializer = self.initializers.get(class)?;
-        (!is_launchers_own(class, classes)).then_some(initializer)
+        (!is_surefires_own(class, classes)).then_some(initializer)
     }
 
     /// The class and method of a probe.

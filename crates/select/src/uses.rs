@@ -264,7 +264,7 @@ mod tests {
 
     const CODE: u32 = 1;
 
-    const LAUNCHER_UNDER_TEST: &str = "org/apache/maven/surefire/UnderTest";
+    const SUREFIRE_UNDER_TEST: &str = "org/apache/maven/surefire/UnderTest";
 
     fn method(name: &str) -> MethodKey {
         MethodKey::new(name, "()V")
@@ -340,7 +340,7 @@ mod tests {
                 ("Base$Inner", with_annotation("org/junit/Test")),
                 ("Suite", suite),
                 ("BTest", test),
-                (LAUNCHER_UNDER_TEST, ClassFacts::default()),
+                (SUREFIRE_UNDER_TEST, ClassFacts::default()),
             ];
             Self(known.map(|(name, facts)| (name, Arc::new(facts))).into())
         }
@@ -528,9 +528,9 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_while_a_launcher_was_initialized_counts_for_those_who_did_it() {
-        const LAUNCHER: u32 = 20;
-        let initialized_in_a_test = |launcher: &str| {
+    fn what_happened_while_surefire_was_initialized_counts_for_those_who_did_it() {
+        const START: u32 = 20;
+        let initialized_in_a_test = |name: &str| {
             let initialized = Event::Initialized {
                 class: 3,
                 uses: Uses {
@@ -538,17 +538,20 @@ mod tests {
                     things: Vec::new(),
                 },
             };
-            let classes = [class(3, launcher, LAUNCHER, vec![method("start")])];
+            let classes = [class(3, name, START, vec![method("start")])];
             let events = classes.into_iter().chain([initialized]);
             events
-                .chain(window(0, "ATest", &[LAUNCHER, OTHER]))
-                .chain(window(1, "BTest", &[LAUNCHER]))
+                .chain(window(0, "ATest", &[START, OTHER]))
+                .chain(window(1, "BTest", &[START]))
         };
         let surefire = initialized_in_a_test("org/apache/maven/surefire/booter/Ping");
         assert_eq!(users_of_other(surefire), ["ATest"]);
-        let library = initialized_in_a_test("org/apache/maven/Library");
-        assert_eq!(users_of_other(library), ["ATest", "BTest"]);
-        let under_test = initialized_in_a_test(LAUNCHER_UNDER_TEST);
+        // Other launchers have not been seen to do so.
+        for other in ["org/apache/maven/Library", "org/gradle/Worker"] {
+            let initialized = initialized_in_a_test(other);
+            assert_eq!(users_of_other(initialized), ["ATest", "BTest"], "{other}");
+        }
+        let under_test = initialized_in_a_test(SUREFIRE_UNDER_TEST);
         assert_eq!(users_of_other(under_test), ["ATest", "BTest"]);
     }
 }
